@@ -1,0 +1,161 @@
+/**
+ * When a request first fits. A node's answer can only change to yes where something on it ends, so each
+ * node leaps from its asked start over instants at which too little of it can be free, and nodes that
+ * cannot beat the best instant so far are left. The search goes out in spans of time: when its steps are
+ * used up, everything before the last whole span is known for certain, and the answer says so.
+ */
+import { DAY_MS } from "../model.ts";
+import type { PlaceRequest } from "../model.ts";
+import type { NodeEntry } from "../state/node-entry.ts";
+import type { PoolState } from "../state/pool-state.ts";
+import { causeOf, healthyEnough, lastingCause } from "./fit.ts";
+import { fitOf, planOf } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+
+export interface EarliestStart {
+  /**
+   * The first instant at or after the asked start at which the request fits, exactly; null when there is
+   * none up to and including `searchedTo`.
+   */
+  readonly at: number | null;
+  readonly searchedTo: number;
+}
+
+export interface EarliestStartOptions {
+  /** The last instant at which the request may start. */
+  readonly horizonEnd: number;
+  /** Looks at one node at one instant; a search that needs more ends early. */
+  readonly stepBudget?: number;
+}
+
+const STEP_BUDGET = 400_000;
+const STEPS_A_YIELD = 512;
+/** How far after the asked start each span of the search reaches. */
+const SPANS = [0, DAY_MS / 24, DAY_MS / 4, DAY_MS, 7 * DAY_MS, 30 * DAY_MS] as const;
+
+export function earliestStart(
+  state: PoolState,
+  request: PlaceRequest,
+  options: EarliestStartOptions,
+): EarliestStart {
+  const steps = earliestStartSteps(state, request, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/**
+ * The same search, pausing every few hundred steps (well under 5 ms) so that a caller can let others
+ * run. When the state changed during a pause, it begins anew and then runs through without a pause, so
+ * the answer is always exact for the state that the caller has in its hands.
+ */
+export function* earliestStartSteps(
+  state: PoolState,
+  request: PlaceRequest,
+  options: EarliestStartOptions,
+): Generator<void, EarliestStart, void> {
+  const { revision } = state;
+  const search = searchSteps(state, request, options);
+  for (;;) {
+    const step = search.next();
+    if (step.done) return step.value;
+    yield;
+    if (state.revision !== revision) return earliestStart(state, request, options);
+  }
+}
+
+function* searchSteps(
+  state: PoolState,
+  request: PlaceRequest,
+  options: EarliestStartOptions,
+): Generator<void, EarliestStart, void> {
+  const { horizonEnd, stepBudget = STEP_BUDGET } = options;
+  const plan = planOf(state, request);
+  /** For each node: it does not fit before this. */
+  const notBefore = Float64Array.from(state.entries, (entry) =>
+    isHopeless(plan, entry) ? Number.POSITIVE_INFINITY : request.start,
+  );
+  let searchedTo = request.start;
+  let steps = 0;
+  // Out of steps over domains, "does not fit" is no longer certain.
+  if (plan.search.stepsLeft <= 0) return { at: null, searchedTo };
+  for (const limit of limits(request.start, horizonEnd)) {
+    let best = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < notBefore.length; i += 1) {
+      const entry = state.entries[i] as NodeEntry;
+      while ((notBefore[i] as number) <= limit && (notBefore[i] as number) < best) {
+        if (steps >= stepBudget) return { at: null, searchedTo };
+        steps += 1;
+        if (steps % STEPS_A_YIELD === 0) yield;
+        const at = notBefore[i] as number;
+        const next = nextTry(plan, entry, at);
+        if (plan.search.stepsLeft <= 0) return { at: null, searchedTo };
+        if (next === at) best = at;
+        else notBefore[i] = next;
+      }
+    }
+    if (best <= limit) return { at: best, searchedTo: best };
+    searchedTo = limit;
+  }
+  return { at: null, searchedTo: horizonEnd };
+}
+
+function limits(start: number, horizonEnd: number): number[] {
+  if (start > horizonEnd) return [];
+  const inside = SPANS.map((span) => start + span).filter((limit) => limit < horizonEnd);
+  return [...inside, horizonEnd];
+}
+
+/** Nothing that ends will make this node fit. */
+function isHopeless(plan: Plan, entry: NodeEntry): boolean {
+  const fit = fitOf(plan, entry);
+  return lastingCause(plan, entry, fit) !== null || !healthyEnough(plan, entry, fit);
+}
+
+/** `at` itself when the node fits there; else a later instant before which it cannot. */
+function nextTry(plan: Plan, entry: NodeEntry, at: number): number {
+  const window = { start: at, end: at + plan.request.end - plan.request.start };
+  const cause = causeOf(plan, entry, window);
+  if (cause === null) return at;
+  if (cause === "MAINTENANCE") {
+    let clear = at;
+    for (const m of entry.node.maintenance) {
+      if (m.start < window.end && m.end > at) clear = Math.max(clear, m.end);
+    }
+    return clear;
+  }
+  if (cause === "SCALAR") {
+    let clear = at;
+    for (const { scalar, amount } of plan.asks) {
+      const limit = entry.node.scalars[scalar] - amount;
+      const use = entry.scalarUse.get(scalar)?.all;
+      if (use) clear = Math.max(clear, use.clearAfter(window.start, window.end, limit));
+    }
+    return clear;
+  }
+  return unitsLater(plan, entry, window);
+}
+
+/**
+ * At least as many more units as are missing have to become free, so not before the last of the soonest
+ * of them; when none is missing (the free ones are the wrong ones) not before one more becomes free.
+ */
+function unitsLater(
+  plan: Plan,
+  entry: NodeEntry,
+  window: { readonly start: number; readonly end: number },
+): number {
+  const fit = fitOf(plan, entry);
+  const duration = window.end - window.start;
+  let free = 0;
+  const later: number[] = [];
+  fit.places.forEach((place, i) => {
+    if (fit.masks[i] === 0 || entry.usable[place] === 0) return;
+    const from = entry.calendar.nextFree(place, window.start, duration);
+    if (from === window.start) free += 1;
+    else later.push(from);
+  });
+  later.sort((a, b) => a - b);
+  return later[Math.max(0, plan.wanted - free - 1)] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,134 @@
+/** One node as the state keeps it: its bookings, what of it is fit for use, and its part of the rollup. */
+import type { UnitId } from "../ids.ts";
+import { SCALARS } from "../model.ts";
+import type { Node, Scalar } from "../model.ts";
+import { Profile } from "../profile.ts";
+import { invariant } from "../refusal.ts";
+import { bucketOfNode, bucketOfUnit } from "../rollup/buckets.ts";
+import type { Bucket } from "../rollup/buckets.ts";
+import { Calendar } from "./calendar.ts";
+import type { Counters } from "./counters.ts";
+import type { Shape } from "./shape.ts";
+
+/** A started booking is `active`, one that starts later is `reserved`. */
+export type Phase = "active" | "reserved";
+
+/** How much of one scalar is in use. */
+export interface ScalarUse {
+  /** By every live booking, over time. */
+  readonly all: Profile;
+  /** By those that start later. */
+  readonly later: Profile;
+  /** By those that have started. */
+  active: number;
+}
+
+export class NodeEntry {
+  readonly node: Node;
+  readonly shape: Shape;
+  readonly calendar: Calendar;
+  /** 1 for a unit that is healthy and still reported, by its place in the node's list. */
+  readonly usable: Uint8Array;
+  readonly faulty: number;
+  /** Live bookings of each unit, by phase. */
+  readonly bookings: Readonly<Record<Phase, Uint32Array>>;
+  /** Only scalars that were ever booked here. */
+  readonly scalarUse: Map<Scalar, ScalarUse>;
+  readonly #bucket: Bucket;
+  readonly #unitBuckets: readonly Bucket[];
+
+  /** @param old the same node before this change, whose bookings stay */
+  constructor(node: Node, shape: Shape, old: NodeEntry | undefined) {
+    this.node = node;
+    this.shape = shape;
+    this.usable = Uint8Array.from(node.units, (unit) => (unit.healthy && !unit.removed ? 1 : 0));
+    this.faulty = node.units.length - this.usable.reduce((sum, one) => sum + one, 0);
+    this.#bucket = bucketOfNode(node);
+    this.#unitBuckets = node.units.map((unit) => bucketOfUnit(node, unit));
+    this.scalarUse = old?.scalarUse ?? new Map<Scalar, ScalarUse>();
+    if (old && sameUnits(old.node, node)) {
+      this.calendar = old.calendar;
+      this.bookings = old.bookings;
+      return;
+    }
+    this.calendar = new Calendar(node.units.length);
+    this.bookings = {
+      active: new Uint32Array(node.units.length),
+      reserved: new Uint32Array(node.units.length),
+    };
+    if (old && old.calendar.size > 0) this.#takeOver(old);
+  }
+
+  /** Moves the counted bookings of one unit. */
+  countUnit(counters: Counters, at: { unit: number; phase: Phase }, step: 1 | -1): void {
+    const counts = this.bookings[at.phase];
+    const before = counts[at.unit] as number;
+    counts[at.unit] = before + step;
+    if (before > 0 === before + step > 0) return;
+    const resource = (this.shape.units[at.unit] as Shape["units"][number]).class;
+    const bucket = this.#unitBuckets[at.unit] as Bucket;
+    const part = at.phase === "active" ? { allocated: step } : { reserved: step };
+    counters.add({ resource, bucket, ...part });
+  }
+
+  /** Changes a scalar's use and what the rollup says of it. */
+  useScalar(counters: Counters, scalar: Scalar, change: (use: ScalarUse) => void): void {
+    let use = this.scalarUse.get(scalar);
+    if (!use) {
+      use = { all: new Profile(), later: new Profile(), active: 0 };
+      this.scalarUse.set(scalar, use);
+    }
+    this.#countScalar(counters, scalar, -1);
+    change(use);
+    this.#countScalar(counters, scalar, 1);
+  }
+
+  /** Puts the whole node into the rollup, or takes it out. */
+  count(counters: Counters, step: 1 | -1): void {
+    for (let unit = 0; unit < this.shape.units.length; unit += 1) {
+      counters.add({
+        resource: (this.shape.units[unit] as Shape["units"][number]).class,
+        bucket: this.#unitBuckets[unit] as Bucket,
+        total: step,
+        allocated: (this.bookings.active[unit] as number) > 0 ? step : 0,
+        reserved: (this.bookings.reserved[unit] as number) > 0 ? step : 0,
+      });
+    }
+    counters.add({ resource: "node", bucket: this.#bucket, total: step });
+    for (const scalar of SCALARS) {
+      const total = step * this.node.scalars[scalar];
+      counters.add({ resource: scalar, bucket: this.#bucket, total });
+      this.#countScalar(counters, scalar, step);
+    }
+  }
+
+  /** A node that shrank under its bookings never counts more than it has. */
+  #countScalar(counters: Counters, resource: Scalar, step: 1 | -1): void {
+    const use = this.scalarUse.get(resource);
+    if (!use) return;
+    const total = this.node.scalars[resource];
+    const allocated = step * Math.min(total, use.active);
+    const reserved = step * Math.min(total, use.later.peakFrom(Number.NEGATIVE_INFINITY));
+    counters.add({ resource, bucket: this.#bucket, allocated, reserved });
+  }
+
+  #takeOver(old: NodeEntry): void {
+    const places = new Map<UnitId, number>(this.node.units.map((unit, place) => [unit.id, place]));
+    old.node.units.forEach((unit, from) => {
+      const bookings = old.calendar.bookingsOf(from);
+      if (bookings.length === 0) return;
+      const to = places.get(unit.id);
+      invariant(to !== undefined, `unit ${unit.id} left its node while booked`);
+      for (const booking of bookings) this.calendar.insert(to, booking);
+      this.bookings.active[to] = old.bookings.active[from] as number;
+      this.bookings.reserved[to] = old.bookings.reserved[from] as number;
+    });
+  }
+}
+
+function sameUnits(a: Node, b: Node): boolean {
+  if (a.units === b.units) return true;
+  return (
+    a.units.length === b.units.length && a.units.every((unit, i) => unit.id === b.units[i]?.id)
+  );
+}

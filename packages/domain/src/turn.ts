@@ -1,0 +1,72 @@
+/**
+ * A turn is one planned step on one pool: rules read the state at `now`, change it, and tell of it. The
+ * engine collects what a turn did, takes it back, writes it through the gate and, when the database has
+ * taken it, does it again. So a state that anybody reads is always one that is committed.
+ */
+import type { EventId, Id, IdPrefix, TenantId } from "./ids.ts";
+import type { Node, PoolConfig, Reservation } from "./model.ts";
+import type { PoolState } from "./state/pool-state.ts";
+
+export type Change =
+  /** `null` or an ended reservation is no longer live. */
+  | {
+      readonly kind: "reservation";
+      readonly before: Reservation | null;
+      readonly after: Reservation;
+    }
+  | { readonly kind: "node"; readonly before: Node | null; readonly after: Node | null }
+  | { readonly kind: "config"; readonly before: PoolConfig | null; readonly after: PoolConfig };
+
+export const EVENT_TYPES = [
+  "reservation.created",
+  "reservation.activated",
+  "reservation.renewed",
+  "reservation.extended",
+  "reservation.endingSoon",
+  "reservation.completed",
+  "reservation.released",
+  "reservation.expired",
+  "reservation.terminated",
+  "unit.healthChanged",
+  "maintenance.scheduled",
+  "maintenance.started",
+  "maintenance.ended",
+  "maintenance.cancelled",
+  "tenant.put",
+  "tenant.moved",
+  "site.put",
+  "key.created",
+  "key.revoked",
+  "pool.created",
+  "pool.updated",
+  "pool.offered",
+  "pool.unoffered",
+  "pool.archived",
+  "node.registered",
+  "node.stateChanged",
+  "node.topologyChanged",
+  "node.removed",
+  "rollup.corrected",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** What happened, as each tenant that it concerns may see it: redaction is done when it is written. */
+export interface DomainEvent {
+  readonly id: EventId;
+  readonly type: EventType;
+  readonly at: number;
+  readonly reservationId: string | null;
+  readonly views: readonly {
+    readonly tenantId: TenantId;
+    readonly data: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+export interface Turn {
+  readonly state: PoolState;
+  /** The pool's clock for the whole batch. */
+  readonly now: number;
+  apply(change: Change): void;
+  emit(event: Pick<DomainEvent, "type" | "views"> & { readonly reservationId?: string }): void;
+  freshId<P extends IdPrefix>(prefix: P): Id<P>;
+}
