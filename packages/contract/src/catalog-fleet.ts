@@ -1,0 +1,181 @@
+/** Catalog rows of the groups that run the fleet: fleet, access, events. */
+import type { CatalogEntry } from "./catalog.ts";
+import type { Contract } from "./contract.ts";
+
+type Rows<G extends keyof Contract> = Readonly<Record<keyof Contract[G], CatalogEntry>>;
+
+const fleet = { kind: "mutation", items: false, module: "fleet", phase: "v0.2" } as const;
+const managesFleet = {
+  ...fleet,
+  action: "compute:fleet:manage",
+  resource: "compute-fleet",
+} as const;
+const managesNode = { ...fleet, action: "compute:nodes:manage", resource: "compute-node" } as const;
+const managesSite = {
+  ...fleet,
+  action: "compute:nodes:manage",
+  resource: "compute-tenant",
+} as const;
+const readsFleet = { ...fleet, kind: "read", action: "compute:nodes:read" } as const;
+
+export const FLEET_ROWS: Rows<"fleet"> = {
+  putTenant: {
+    ...managesFleet,
+    summary: "Make or change a tenant",
+    description:
+      "Makes the tenant or changes its name and its place in the tree. A parent that does not exist, and one that would " +
+      "close a circle, is INVALID_INPUT. Moving a tenant moves what it sees; its bookings stay charged to whom they were.",
+  },
+  putProviderAccount: {
+    ...managesFleet,
+    summary: "Register an account at a provider",
+    description:
+      "Makes the account or changes its kind: the same tenant and name are the same account.",
+  },
+  putSite: {
+    ...managesSite,
+    alternative: { action: "compute:nodes:manage", resource: "compute-fleet" },
+    summary: "Make or change a site",
+    description:
+      "Makes the site or changes it: the same tenant and name are the same site. A `platform` site takes the operator of " +
+      "the fleet.",
+  },
+  listTenants: {
+    ...readsFleet,
+    action: "none",
+    resource: "none",
+    summary: "List the tenants that you have a role on",
+    description: "Answers your own tenant and those below it; for the operator of the fleet, all.",
+  },
+  listSites: {
+    ...readsFleet,
+    resource: "compute-tenant",
+    summary: "List a tenant's sites",
+    description: "Answers the sites that the tenant owns, by name.",
+  },
+  putNodes: {
+    ...managesSite,
+    summary: "Report nodes of a site as they are",
+    description:
+      "Makes or changes up to 500 nodes at once, all or none; decided on the tenant that owns the site. Ids are made from " +
+      "names and device keys, so the same report changes nothing. A device that is no longer reported leaves, or stays as " +
+      "removed while it is booked. With `poolId`, nodes that are in no pool join it. GPUs that come, go, change places, " +
+      "NVLink domain or VFIO group raise their node's `topologyGen`. INVALID_STATE for a tenant-owned node in a pool " +
+      "that is offered to others.",
+  },
+  listNodes: {
+    ...readsFleet,
+    resource: "compute-tenant",
+    items: true,
+    summary: "List nodes and when their units are taken",
+    description:
+      "Answers the nodes of the pools that the tenant sees, and of its own sites, in pages, with the stretches in which " +
+      "each unit is taken. Only the tenant's own reservations are named; what others hold is `busy`.",
+  },
+  getNode: {
+    ...readsFleet,
+    resource: "compute-node",
+    summary: "Look at one node",
+    description:
+      "Answers the node with its units. NOT_FOUND unless the tenant owns it or sees its pool.",
+  },
+  setNodeState: {
+    ...managesNode,
+    summary: "Say whether a node can take bookings",
+    description:
+      "Sets the node's state. Bookings that it holds stay; new ones go to ready nodes only.",
+  },
+  setUnitHealth: {
+    ...managesNode,
+    summary: "Say whether a unit is sound",
+    description:
+      "Marks the unit and answers its node. A faulty unit takes no new booking; one that it has stays.",
+  },
+  assignNode: {
+    ...managesNode,
+    summary: "Move a node to another pool, or to none",
+    description:
+      "INVALID_STATE while a booking that has begun holds the node's units, and when a scheduled one cannot be placed " +
+      "elsewhere; a tenant-owned node does not go into a pool that is offered to others.",
+  },
+  removeNode: {
+    ...managesNode,
+    summary: "Remove a node from the fleet",
+    description:
+      "INVALID_STATE while a booking that has begun holds the node's units, and when a scheduled one cannot be placed elsewhere.",
+  },
+  scheduleMaintenance: {
+    ...managesNode,
+    summary: "Take a node out of service for a window",
+    description:
+      "No new booking overlaps the window. Answers which bookings move to other units and which stay; with `dryRun` it only " +
+      "answers, and with `expect` it is CONFLICT when that plan no longer holds.",
+  },
+  cancelMaintenance: {
+    ...managesNode,
+    summary: "Call a maintenance window off, or end it early",
+    description: "The node is back in service at once, if nothing else keeps it out.",
+  },
+};
+
+const access = {
+  kind: "mutation",
+  action: "compute:access:manage",
+  resource: "compute-tenant",
+  items: false,
+  module: "access",
+  phase: "v0.2",
+} as const;
+
+export const ACCESS_ROWS: Rows<"access"> = {
+  createKey: {
+    ...access,
+    summary: "Make an API key",
+    description:
+      "Answers the key and, this once, its secret. Nobody can give away more than they have: not a higher role, not a wider " +
+      "scope, not a later end; asking for more is FORBIDDEN.",
+  },
+  listKeys: {
+    ...access,
+    kind: "read",
+    summary: "List a tenant's API keys",
+    description:
+      "Answers the tenant's keys without their secrets, newest first, with when each was last used.",
+  },
+  revokeKey: {
+    ...access,
+    summary: "Revoke an API key",
+    description:
+      "From within 5 s on, every server refuses it. Decided on the key's tenant. A revoked key is answered unchanged.",
+  },
+  whoami: {
+    ...access,
+    kind: "read",
+    action: "none",
+    resource: "none",
+    summary: "Say who the caller is",
+    description: "Answers the tenant, name, role and scope that your token stands for.",
+  },
+  audit: {
+    ...access,
+    kind: "read",
+    summary: "Read the audit trail",
+    description:
+      "Answers who called which mutation with what outcome, newest first, in pages. Refusals are summed by minute.",
+  },
+};
+
+export const EVENTS_ROWS: Rows<"events"> = {
+  list: {
+    kind: "read",
+    action: "compute:events:read",
+    resource: "compute-tenant",
+    items: false,
+    module: "events",
+    phase: "v0.2",
+    summary: "List what happened, in order",
+    description:
+      "Answers the events that concern the tenant, oldest first, none lost and none twice when each call goes on after the " +
+      "last cursor. CURSOR_EXPIRED when the cursor is from before a restore or older than what is kept.",
+  },
+};

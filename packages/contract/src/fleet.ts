@@ -1,0 +1,396 @@
+/** Group `fleet`: tenants, sites, machines, their health and their maintenance. */
+import { z } from "zod";
+import {
+  LIMITS,
+  amount,
+  anyTenantId,
+  cursor,
+  id,
+  ifVersion,
+  integer,
+  limit,
+  list,
+  map,
+  name,
+  nextCursor,
+  nodeId,
+  nodeState,
+  poolId,
+  reservationId,
+  siteId,
+  tenantId,
+  text,
+  time,
+  unitClass,
+  unitId,
+  version,
+} from "./common.ts";
+
+const labels = map(text(LIMITS.topologyKeyLength), text(LIMITS.nameLength, 0), LIMITS.nodeLabels);
+const maintenanceId = id("mnt").describe("The maintenance window.");
+const siteKind = z
+  .enum(["custom", "platform"])
+  .meta({ id: "SiteKind", description: "Whose machines: the tenant's own or the platform's." });
+
+const tenant = z
+  .object({
+    tenantId: anyTenantId.describe("The tenant."),
+    parentId: anyTenantId.nullable().describe("The tenant above it, or null."),
+    name: name().nullable().describe("Its name for people, or null."),
+  })
+  .meta({ id: "Tenant", description: "A tenant of the tree." });
+
+const site = z
+  .object({
+    id: siteId.describe("The site's id."),
+    tenantId: anyTenantId.describe("The owner."),
+    name: name().describe("Its name, unique for the owner."),
+    kind: siteKind.describe("Whose machines."),
+    region: name().describe("Where it is."),
+    desiredGen: amount().describe("Goes up when what the site's agents should hold ready changes."),
+  })
+  .meta({ id: "Site", description: "A place with nodes." });
+
+const unitFields = {
+  id: unitId.describe("The unit's id."),
+  class: unitClass.describe("What kind of unit."),
+  index: amount().describe("Its number among the node's units of the class."),
+  model: text().nullable().describe("The hardware's model name, or null."),
+  profile: text(64).nullable().describe("The MIG profile, or null."),
+  placement: amount().nullable().describe("Where on the GPU the MIG instance sits, or null."),
+  gpuUuid: text().nullable().describe("The GPU's UUID, or null."),
+  memoryGiB: amount().nullable().describe("A GPU's memory or a disk's size, GiB; else null."),
+  nvlinkDomain: text().nullable().describe("The NVLink domain, or null."),
+  vfioGroup: text().nullable().describe("The VFIO group, or null."),
+  parentUnitId: unitId.nullable().describe("The GPU that it is a part of, or null."),
+  healthy: z.boolean().describe("The unit itself is sound."),
+};
+const unit = z.object(unitFields).meta({ id: "Unit", description: "The smallest thing to book." });
+const unitSchedule = z
+  .object({
+    ...unitFields,
+    spans: list(
+      z
+        .object({
+          start: time.describe("Start."),
+          end: time.describe("End, exclusive."),
+          kind: z
+            .enum(["mine", "busy", "maintenance", "withheld"])
+            .describe(
+              "Who or what takes it: the tenant itself, somebody else, maintenance, a ring-fence.",
+            ),
+          reservationId: reservationId
+            .nullable()
+            .describe("The tenant's own reservation; null for every other span."),
+        })
+        .meta({ id: "Span", description: "A stretch in which a unit is taken." }),
+      LIMITS.answer,
+    ).describe("When it is taken within the time asked about, in order."),
+  })
+  .meta({ id: "UnitSchedule", description: "A unit and when it is taken." });
+
+const nodeFields = {
+  id: nodeId.describe("The node's id."),
+  siteId,
+  poolId: poolId.nullable().describe("The pool that it is in, or null."),
+  name: name().describe("Its name, unique on the site."),
+  address: text().nullable().describe("Where to reach it, or null."),
+  state: nodeState.describe("Whether it can take bookings."),
+  labels: labels.describe("Its labels."),
+  topologyGen: amount().describe(
+    "Goes up when its GPUs' set, order, NVLink domains or VFIO groups change.",
+  ),
+  version: version.describe("Goes up by one with every change."),
+  tenantOwned: z.boolean().describe("The machine is its tenant's own."),
+  maintenance: list(
+    z
+      .object({
+        id: maintenanceId,
+        from: time.describe("Start, milliseconds since the epoch."),
+        to: time.describe("End, exclusive."),
+      })
+      .meta({ id: "MaintenanceWindow", description: "A window out of service." }),
+    LIMITS.answer,
+  ).describe("Windows that are not over, by start."),
+};
+const node = z
+  .object({ ...nodeFields, units: list(unit, LIMITS.answer).describe("Its units.") })
+  .meta({ id: "Node", description: "One machine." });
+const nodeSchedule = z
+  .object({ ...nodeFields, units: list(unitSchedule, LIMITS.answer).describe("Its units.") })
+  .meta({ id: "NodeSchedule", description: "One machine and when its units are taken." });
+
+const gpuInput = z
+  .strictObject({
+    uuid: text(128).describe("As the driver reports it; unique on the node."),
+    index: integer(0, 1_023).describe("Its number on the node."),
+    model: text().describe("As the hardware reports it."),
+    memoryMiB: integer(0, LIMITS.memoryGiB * 1_024)
+      .optional()
+      .describe("Memory, MiB."),
+    nvlinkDomain: text(128)
+      .optional()
+      .describe("GPUs with the same one reach each other by NVLink."),
+    pciAddress: text(64).optional().describe("Its PCI address."),
+    vfioGroup: text(64).optional().describe("Its VFIO group."),
+    healthy: z
+      .boolean()
+      .optional()
+      .describe("Whether it is sound; absent: as it was, yes for a new one."),
+    migProfiles: list(text(64), 64).optional().describe("MIG profiles that it can take."),
+  })
+  .meta({ id: "GpuInput", description: "A GPU as its node reports it." });
+
+const nodeInput = z
+  .strictObject({
+    name: name().describe("Its name, unique on the site: what its id is made from."),
+    address: text().optional().describe("Where to reach it: host or host:port."),
+    labels: labels.optional().describe("Its labels, all of them; absent: none."),
+    vcpu: integer(0, LIMITS.vcpu).optional().describe("Virtual CPUs; absent: 0."),
+    memoryGiB: integer(0, LIMITS.memoryGiB).optional().describe("Memory, GiB; absent: 0."),
+    hugepages1Gi: integer(0, LIMITS.hugepages1Gi)
+      .optional()
+      .describe("Huge pages of 1 GiB; absent: 0."),
+    gpus: list(gpuInput, LIMITS.gpusPerNode).optional().describe("Its GPUs, all of them."),
+    nics: list(
+      z
+        .strictObject({
+          name: text(64).describe("The card's name on the node."),
+          vfs: integer(0, LIMITS.vfsPerNic).describe("How many virtual functions it has."),
+        })
+        .meta({ id: "NicInput", description: "A network card." }),
+      LIMITS.nicsPerNode,
+    )
+      .optional()
+      .describe("Its network cards, all of them."),
+    disks: list(
+      z
+        .strictObject({
+          name: text(64).describe("The disk's name on the node."),
+          sizeGiB: integer(0, LIMITS.diskGiB).describe("Its size, GiB."),
+        })
+        .meta({ id: "DiskInput", description: "A disk." }),
+      LIMITS.disksPerNode,
+    )
+      .optional()
+      .describe("Its disks, all of them."),
+    tenantOwned: z
+      .boolean()
+      .optional()
+      .describe("The machine is its tenant's own: its pool is offered to nobody; absent: no."),
+    state: nodeState.optional().describe("Absent: as it was, `ready` for a new node."),
+  })
+  .meta({ id: "NodeInput", description: "A node as it is reported: the whole of it." });
+
+type NodeInput = z.output<typeof nodeInput>;
+
+function devicesOf(node: NodeInput): number {
+  const vfs = (node.nics ?? []).reduce((sum, nic) => sum + nic.vfs, 0);
+  return (node.gpus?.length ?? 0) + (node.disks?.length ?? 0) + vfs;
+}
+
+const putNodesInput = z
+  .strictObject({
+    siteId,
+    poolId: poolId.optional().describe("Joins nodes that are in no pool to this one."),
+    nodes: list(nodeInput, LIMITS.nodesPerCall, 1).describe(
+      "The nodes; those not named stay untouched.",
+    ),
+  })
+  .superRefine((input, context) => {
+    const names = new Set<string>();
+    let devices = 0;
+    for (const [index, node] of input.nodes.entries()) {
+      devices += devicesOf(node);
+      if (names.has(node.name)) {
+        context.addIssue({
+          code: "custom",
+          path: ["nodes", index, "name"],
+          message: "names a node twice",
+        });
+      }
+      names.add(node.name);
+    }
+    if (devices > LIMITS.devicesPerCall) {
+      context.addIssue({
+        code: "custom",
+        path: ["nodes"],
+        message: `have ${devices} devices, at most ${LIMITS.devicesPerCall} go in one call: send fewer nodes`,
+      });
+    }
+  })
+  .meta({ id: "PutNodesInput", description: "Nodes of a site, as they are." });
+
+const plan = {
+  healed: list(reservationId, LIMITS.answer).describe("Bookings that move to other units."),
+  staying: list(reservationId, LIMITS.answer).describe("Bookings that stay where they are."),
+};
+const maintenancePlan = z
+  .object({
+    id: maintenanceId.nullable().describe("The window's id; null on a dry run."),
+    ...plan,
+  })
+  .meta({
+    id: "MaintenancePlan",
+    description: "A maintenance window and what it does to bookings.",
+  });
+
+export const fleet = {
+  putTenant: {
+    input: z
+      .strictObject({
+        tenantId: anyTenantId.describe("The tenant to make or change."),
+        parentId: anyTenantId
+          .nullable()
+          .optional()
+          .describe("The tenant above it; null: none. Absent: as it was, none for a new one."),
+        name: name().optional().describe("Its name for people; absent: as it was."),
+      })
+      .meta({ id: "PutTenantInput", description: "A tenant, as it should be." }),
+    output: tenant,
+  },
+  putProviderAccount: {
+    input: z
+      .strictObject({
+        tenantId: anyTenantId.describe("The owner."),
+        name: name().describe("Its name, unique for the owner."),
+        kind: name().describe("Which provider."),
+      })
+      .meta({ id: "PutProviderAccountInput", description: "An account at a provider." }),
+    output: z
+      .object({
+        id: id("pacct").describe("The account's id."),
+        tenantId: anyTenantId.describe("The owner."),
+        name: name().describe("Its name."),
+        kind: name().describe("Which provider."),
+      })
+      .meta({ id: "ProviderAccount", description: "An account at a provider." }),
+  },
+  putSite: {
+    input: z
+      .strictObject({
+        tenantId,
+        name: name().describe("Its name: the same tenant and name are the same site."),
+        kind: siteKind.optional().describe("Absent: as it was, `custom` for a new one."),
+        region: name().describe("Where it is."),
+      })
+      .meta({ id: "PutSiteInput", description: "A site, as it should be." }),
+    output: site,
+  },
+  listTenants: {
+    input: z
+      .strictObject({})
+      .meta({ id: "ListTenantsInput", description: "Nothing to say." })
+      .default({}),
+    output: z
+      .object({ tenants: list(tenant, LIMITS.answer).describe("Tenants you have a role on.") })
+      .meta({ id: "TenantList", description: "The caller's tenants." }),
+  },
+  listSites: {
+    input: z.strictObject({ tenantId }).meta({ id: "ListSitesInput", description: "Whose sites." }),
+    output: z
+      .object({ sites: list(site, LIMITS.answer).describe("The tenant's sites, by name.") })
+      .meta({ id: "SiteList", description: "A tenant's sites." }),
+  },
+  putNodes: {
+    input: putNodesInput,
+    output: z
+      .object({
+        nodes: list(
+          z
+            .object({
+              id: nodeId.describe("The node's id."),
+              name: name().describe("Its name."),
+              outcome: z
+                .enum(["created", "changed", "unchanged"])
+                .describe("What the call did to it."),
+              topologyGen: amount().describe("Its topology generation."),
+            })
+            .meta({ id: "PutNode", description: "What became of one node." }),
+          LIMITS.nodesPerCall,
+        ).describe("In the order given."),
+      })
+      .meta({ id: "PutNodesOutput", description: "What became of the nodes." }),
+  },
+  listNodes: {
+    input: z
+      .strictObject({
+        tenantId,
+        poolId: poolId.optional().describe("Only nodes in this pool."),
+        siteId: siteId.optional().describe("Only nodes of this site."),
+        state: nodeState.optional().describe("Only nodes in this state."),
+        from: time
+          .optional()
+          .describe("Spans from here on, milliseconds since the epoch; absent: now."),
+        to: time.optional().describe("Spans up to here, exclusive; absent: no upper bound."),
+        limit,
+        cursor,
+      })
+      .meta({ id: "ListNodesInput", description: "Which nodes to list." }),
+    output: z
+      .object({ nodes: list(nodeSchedule, LIMITS.page).describe("The nodes, by id."), nextCursor })
+      .meta({ id: "NodePage", description: "A page of nodes." }),
+  },
+  getNode: {
+    input: z.strictObject({ tenantId, nodeId }).meta({ id: "NodeRef", description: "A node." }),
+    output: node,
+  },
+  setNodeState: {
+    input: z
+      .strictObject({ nodeId, state: nodeState.describe("The new state."), version: ifVersion })
+      .meta({ id: "SetNodeStateInput", description: "A node and its new state." }),
+    output: node,
+  },
+  setUnitHealth: {
+    input: z
+      .strictObject({
+        unitId,
+        healthy: z.boolean().describe("Whether the unit is sound."),
+        version: ifVersion,
+      })
+      .meta({ id: "SetUnitHealthInput", description: "A unit and whether it is sound." }),
+    output: node,
+  },
+  assignNode: {
+    input: z
+      .strictObject({
+        nodeId,
+        poolId: poolId.nullable().describe("The pool to move it to; null: to none."),
+        version: ifVersion,
+      })
+      .meta({ id: "AssignNodeInput", description: "A node and the pool it should be in." }),
+    output: node,
+  },
+  removeNode: {
+    input: z
+      .strictObject({ nodeId, version: ifVersion })
+      .meta({ id: "RemoveNodeInput", description: "A node to remove." }),
+    output: node,
+  },
+  scheduleMaintenance: {
+    input: z
+      .strictObject({
+        nodeId,
+        from: time.describe("Start, milliseconds since the epoch."),
+        to: time.describe("End, exclusive; after `from`."),
+        dryRun: z.boolean().optional().describe("Answer the plan, write nothing."),
+        expect: z
+          .strictObject(plan)
+          .meta({ id: "ExpectedPlan", description: "The plan that a dry run answered." })
+          .optional()
+          .describe("The plan you agreed to; when it has changed, the call is CONFLICT."),
+        version: ifVersion,
+      })
+      .meta({
+        id: "ScheduleMaintenanceInput",
+        description: "A window to take a node out of service.",
+      }),
+    output: maintenancePlan,
+  },
+  cancelMaintenance: {
+    input: z
+      .strictObject({ maintenanceId, version: ifVersion })
+      .meta({ id: "CancelMaintenanceInput", description: "A maintenance window to end." }),
+    output: maintenancePlan,
+  },
+};
