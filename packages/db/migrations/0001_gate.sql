@@ -1,0 +1,518 @@
+-- What Drizzle cannot say: the exclusion constraint, the clock, and the gate, which is the only way to
+-- change what belongs to a pool.
+create extension if not exists btree_gist;
+--> statement-breakpoint
+create schema berth;
+--> statement-breakpoint
+-- The product's only clock, in milliseconds. Tests replace it.
+create function berth.now_ms() returns bigint language sql volatile parallel safe as
+$$ select (extract(epoch from clock_timestamp()) * 1000)::bigint $$;
+--> statement-breakpoint
+-- Two live bookings of one unit never overlap. The planner sees to that; this proves it.
+alter table bookings add constraint bookings_no_overlap
+  exclude using gist (unit_key with =, during with &&);
+--> statement-breakpoint
+-- Small rows that every batch rewrites: room on the page keeps the new version beside the old one.
+alter table gates set (fillfactor = 50);
+--> statement-breakpoint
+alter table rollups set (fillfactor = 50);
+--> statement-breakpoint
+alter table quotas set (fillfactor = 50);
+--> statement-breakpoint
+-- The mark of a transaction that holds a gate is a setting local to it that names its id, so it cannot be
+-- left behind in a session.
+create function berth.guard() returns trigger language plpgsql as $$
+begin
+  if current_setting('berth.gate', true) is distinct from pg_current_xact_id()::text then
+    raise exception 'table % is changed only through the gate', tg_table_name
+      using errcode = 'BG001', hint = 'Call berth_apply_v1: other servers plan on what it numbered.';
+  end if;
+  return null;
+end $$;
+--> statement-breakpoint
+do $$
+declare
+  v_table text;
+begin
+  foreach v_table in array array[
+    'gates', 'gate_batches', 'pool_due', 'pools', 'offers', 'quotas', 'pool_authz', 'nodes', 'units',
+    'maintenance', 'reservations', 'bookings', 'reservation_keys', 'rollups'
+  ] loop
+    execute format(
+      'create trigger guard before insert or update or delete or truncate on %I
+         for each statement execute function berth.guard()', v_table);
+  end loop;
+end $$;
+--> statement-breakpoint
+-- Stores the keys, in order, so that two pools that meet over the same keys wait instead of deadlocking.
+-- When one exists already nothing is kept and the existing ones are returned.
+create function berth.claim_keys_v1(p_gate text, p_now bigint, p_keys jsonb) returns jsonb
+language plpgsql as $$
+declare
+  v_stored bigint;
+  v_taken jsonb;
+begin
+  insert into reservation_keys
+    (tenant_id, principal, key, request_hash, reservation_id, pool_id, created_at)
+  select k.tenant_id, k.principal, k.key, k.request_hash, k.reservation_id, p_gate, p_now
+  from jsonb_to_recordset(p_keys)
+    k (tenant_id text, principal text, key text, request_hash text, reservation_id text)
+  order by k.tenant_id, k.principal, k.key
+  on conflict do nothing;
+  get diagnostics v_stored = row_count;
+  if v_stored = jsonb_array_length(p_keys) then
+    return null;
+  end if;
+  with mine as (
+    delete from reservation_keys r
+    using jsonb_to_recordset(p_keys) k (tenant_id text, principal text, key text)
+    where (r.tenant_id, r.principal, r.key) = (k.tenant_id, k.principal, k.key)
+      and r.xmin = pg_current_xact_id()::xid
+    returning r.tenant_id, r.principal, r.key
+  )
+  select jsonb_agg(jsonb_build_object(
+    'tenantId', r.tenant_id, 'principal', r.principal, 'key', r.key,
+    'requestHash', r.request_hash, 'reservationId', r.reservation_id))
+  into v_taken
+  from reservation_keys r
+  join jsonb_to_recordset(p_keys) k (tenant_id text, principal text, key text)
+    on (r.tenant_id, r.principal, r.key) = (k.tenant_id, k.principal, k.key)
+  where not exists (
+    select from mine m where (m.tenant_id, m.principal, m.key) = (r.tenant_id, r.principal, r.key));
+  if v_taken is null then
+    raise exception 'a batch claims one key twice' using errcode = 'BG002';
+  end if;
+  return v_taken;
+end $$;
+--> statement-breakpoint
+-- The pool's row, its offers, its quota rows, and what policies may test about it.
+create function berth.write_config_v1(p_gate text, p_now bigint, p_config jsonb) returns void
+language plpgsql as $$
+begin
+  -- Other images: the site's agents have something to fetch.
+  update sites s set desired_gen = s.desired_gen + 1
+  from pools p
+  where p.id = p_gate and s.id = p.site_id
+    and coalesce(p.policy -> 'prewarmImages', '[]') <> coalesce(p_config -> 'policy' -> 'prewarmImages', '[]');
+
+  insert into pools (
+    id, tenant_id, site_id, region, class, gpu_model, sharing, agent, policy, kubernetes_token,
+    provider_account_id, version, archived_at, created_by, idempotency_key, created_at, updated_at)
+  select p_gate, c.tenant_id, c.site_id, c.region, c.class, c.gpu_model, c.sharing, c.agent, c.policy,
+    decode(c.kubernetes_token, 'base64'), c.provider_account_id, c.version, c.archived_at, c.created_by,
+    c.idempotency_key, c.created_at, c.updated_at
+  from jsonb_to_record(p_config) c (
+    tenant_id text, site_id text, region text, class text, gpu_model text, sharing text, agent text,
+    policy jsonb, kubernetes_token text, provider_account_id text, version bigint, archived_at bigint,
+    created_by text, idempotency_key text, created_at bigint, updated_at bigint)
+  on conflict (id) do update set
+    region = excluded.region, gpu_model = excluded.gpu_model, agent = excluded.agent,
+    policy = excluded.policy, version = excluded.version, archived_at = excluded.archived_at,
+    updated_at = excluded.updated_at,
+    kubernetes_token = case when p_config ? 'kubernetes_token'
+      then excluded.kubernetes_token else pools.kubernetes_token end;
+
+  delete from offers o where o.pool_id = p_gate and not exists (
+    select from jsonb_to_recordset(p_config -> 'offers') n (tenant_id text)
+    where n.tenant_id = o.tenant_id);
+  insert into offers (pool_id, tenant_id, include_descendants, priority, created_at)
+  select p_gate, n.tenant_id, n.include_descendants, n.priority, p_now
+  from jsonb_to_recordset(p_config -> 'offers')
+    n (tenant_id text, include_descendants boolean, priority integer)
+  on conflict (pool_id, tenant_id) do update set
+    include_descendants = excluded.include_descendants, priority = excluded.priority;
+
+  delete from quotas q where q.pool_id = p_gate and not exists (
+    select from jsonb_to_recordset(p_config -> 'quotas') n (tenant_id text, resource text)
+    where n.tenant_id = q.tenant_id and n.resource = q.resource);
+  insert into quotas (pool_id, tenant_id, resource, max, used_at)
+  select p_gate, n.tenant_id, n.resource, n.max, p_now
+  from jsonb_to_recordset(p_config -> 'quotas') n (tenant_id text, resource text, max bigint)
+  on conflict (pool_id, tenant_id, resource) do update set max = excluded.max;
+
+  delete from pool_authz where pool_id = p_gate;
+  insert into pool_authz
+    (pool_id, tenant_id, gpu_model, class, sharing, region, owned, version)
+  select p.id, t.tenant_id, p.gpu_model, p.class, p.sharing, p.region, t.tenant_id = p.tenant_id, p.version
+  from pools p
+  cross join lateral (
+    select p.tenant_id
+    union
+    select o.tenant_id from offers o where o.pool_id = p.id and p.archived_at is null
+  ) t
+  where p.id = p_gate;
+end $$;
+--> statement-breakpoint
+-- Nodes that came or changed: the node, its units (one that left keeps its row and its key), its windows.
+create function berth.write_nodes_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb) returns void
+language plpgsql as $$
+declare
+  v_written bigint;
+begin
+  insert into nodes (
+    id, site_id, gate_id, pool_id, name, address, state, labels, vcpu, memory_gib, hugepages_1gi,
+    topology_gen, version, tenant_owned, removed_at, seq)
+  select n.id, n.site_id, p_gate, case when n.id <> p_gate then p_gate end, n.name, n.address, n.state,
+    n.labels, n.vcpu, n.memory_gib, n.hugepages_1gi, n.topology_gen, n.version, n.tenant_owned, null, p_seq
+  from jsonb_to_recordset(p_batch -> 'nodes') n (
+    id text, site_id text, name text, address text, state text, labels jsonb, vcpu integer,
+    memory_gib integer, hugepages_1gi integer, topology_gen bigint, version bigint, tenant_owned boolean)
+  on conflict (id) do update set
+    gate_id = excluded.gate_id, pool_id = excluded.pool_id, name = excluded.name,
+    address = excluded.address, state = excluded.state, labels = excluded.labels, vcpu = excluded.vcpu,
+    memory_gib = excluded.memory_gib, hugepages_1gi = excluded.hugepages_1gi,
+    topology_gen = excluded.topology_gen, version = excluded.version,
+    tenant_owned = excluded.tenant_owned, removed_at = null, seq = excluded.seq
+  where nodes.gate_id = p_gate or nodes.removed_at is not null;
+  get diagnostics v_written = row_count;
+  if v_written <> jsonb_array_length(p_batch -> 'nodes') then
+    raise exception 'a node belongs to another gate than %', p_gate using errcode = 'BG002';
+  end if;
+
+  update units u set gone_at = p_now
+  where u.gone_at is null
+    and u.node_id in (
+      select n.id from jsonb_to_recordset(p_batch -> 'nodes') n (id text))
+    and not exists (
+      select from jsonb_to_recordset(p_batch -> 'units') n (id text) where n.id = u.id);
+  insert into units (
+    id, node_id, gate_id, class, index, model, profile, placement, gpu_uuid, pci_address, memory_gib,
+    nvlink_domain, vfio_group, parent_unit_id, healthy, removed)
+  select n.id, n.node_id, p_gate, n.class, n.index, n.model, n.profile, n.placement, n.gpu_uuid,
+    n.pci_address, n.memory_gib, n.nvlink_domain, n.vfio_group, n.parent_unit_id, n.healthy, n.removed
+  from jsonb_to_recordset(p_batch -> 'units') n (
+    id text, node_id text, class text, index integer, model text, profile text, placement integer,
+    gpu_uuid text, pci_address text, memory_gib integer, nvlink_domain text, vfio_group text,
+    parent_unit_id text, healthy boolean, removed boolean)
+  order by n.node_id, n.class, n.index, n.id
+  on conflict (id) do update set
+    gate_id = excluded.gate_id, class = excluded.class, index = excluded.index, model = excluded.model,
+    profile = excluded.profile, placement = excluded.placement, gpu_uuid = excluded.gpu_uuid,
+    pci_address = excluded.pci_address, memory_gib = excluded.memory_gib,
+    nvlink_domain = excluded.nvlink_domain, vfio_group = excluded.vfio_group,
+    parent_unit_id = excluded.parent_unit_id, healthy = excluded.healthy, removed = excluded.removed,
+    gone_at = null
+  where units.node_id = excluded.node_id;
+  get diagnostics v_written = row_count;
+  if v_written <> jsonb_array_length(p_batch -> 'units') then
+    raise exception 'a unit belongs to another node' using errcode = 'BG002';
+  end if;
+
+  perform berth.close_maintenance_v1(p_now, p_batch);
+  insert into maintenance (id, node_id, gate_id, start, "end", state, created_at)
+  select n.id, n.node_id, p_gate, n.start, n."end", n.state, p_now
+  from jsonb_to_recordset(p_batch -> 'maintenance')
+    n (id text, node_id text, start bigint, "end" bigint, state text)
+  on conflict (id) do update set
+    gate_id = excluded.gate_id, start = excluded.start, "end" = excluded."end", state = excluded.state;
+end $$;
+--> statement-breakpoint
+-- Windows that their node no longer has: over, or called off.
+create function berth.close_maintenance_v1(p_now bigint, p_batch jsonb) returns void
+language sql as $$
+  update maintenance m set state = case when m."end" <= p_now then 'ended' else 'cancelled' end
+  where m.state in ('scheduled', 'active')
+    and m.node_id in (
+      select n.id from jsonb_to_recordset(p_batch -> 'nodes') n (id text)
+      union all
+      select jsonb_array_elements_text(p_batch -> 'removed'))
+    and not exists (
+      select from jsonb_to_recordset(p_batch -> 'maintenance') n (id text) where n.id = m.id)
+$$;
+--> statement-breakpoint
+-- Nodes that left this gate; one that moves is written again by its new gate in the same transaction.
+create function berth.remove_nodes_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb) returns void
+language plpgsql as $$
+begin
+  update nodes set removed_at = p_now, seq = p_seq
+  where gate_id = p_gate and id in (select jsonb_array_elements_text(p_batch -> 'removed'));
+  update units set gone_at = p_now
+  where gone_at is null and node_id in (select jsonb_array_elements_text(p_batch -> 'removed'));
+  perform berth.close_maintenance_v1(p_now, p_batch);
+end $$;
+--> statement-breakpoint
+-- Reservations and their bookings: what frees units first, what takes them last.
+create function berth.write_reservations_v1(p_gate text, p_seq bigint, p_batch jsonb) returns void
+language plpgsql as $$
+declare
+  v_written bigint;
+begin
+  if p_batch ? 'drops' then
+    delete from bookings b using jsonb_array_elements_text(p_batch -> 'drops') d (id)
+    where b.reservation_id = d.id;
+  end if;
+  if p_batch ? 'cuts' then
+    update bookings b set during = int8range(lower(b.during), c."end")
+    from jsonb_to_recordset(p_batch -> 'cuts') c (id text, "end" bigint)
+    where b.reservation_id = c.id;
+  end if;
+  if p_batch ? 'extends' then
+    update bookings b set during = int8range(lower(b.during), c."end")
+    from jsonb_to_recordset(p_batch -> 'extends') c (id text, "end" bigint)
+    where b.reservation_id = c.id;
+  end if;
+  if p_batch ? 'changed' then
+    update reservations r set
+      charged_tenant_id = n.charged_tenant_id, state = n.state, spot = n.spot, start = n.start,
+      "end" = n."end", lease_seconds = n.lease_seconds, lease_expires_at = n.lease_expires_at,
+      ending_soon_at = n.ending_soon_at, members = n.members, ended_at = n.ended_at,
+      end_reason = n.end_reason, version = n.version, updated_at = n.updated_at, seq = p_seq
+    from jsonb_to_recordset(p_batch -> 'changed') n (
+      id text, charged_tenant_id text, state text, spot boolean, start bigint, "end" bigint,
+      lease_seconds integer, lease_expires_at bigint, ending_soon_at bigint, members jsonb,
+      ended_at bigint, end_reason text, version bigint, updated_at bigint)
+    where r.id = n.id and r.pool_id = p_gate;
+    get diagnostics v_written = row_count;
+    if v_written <> jsonb_array_length(p_batch -> 'changed') then
+      raise exception 'a reservation that changed is not in %', p_gate using errcode = 'BG002';
+    end if;
+  end if;
+  if p_batch ? 'created' then
+    insert into reservations (
+      id, pool_id, tenant_id, charged_tenant_id, project_id, state, binding, spot, start, "end",
+      lease_seconds, lease_expires_at, ending_soon_at, topology, devices, resources, members, ended_at,
+      end_reason, version, created_by, created_at, updated_at, seq)
+    select n.id, p_gate, n.tenant_id, n.charged_tenant_id, n.project_id, n.state, n.binding, n.spot,
+      n.start, n."end", n.lease_seconds, n.lease_expires_at, n.ending_soon_at, n.topology, n.devices,
+      n.resources, n.members, n.ended_at, n.end_reason, n.version, n.created_by, n.created_at,
+      n.updated_at, p_seq
+    from jsonb_to_recordset(p_batch -> 'created') n (
+      id text, tenant_id text, charged_tenant_id text, project_id text, state text, binding text,
+      spot boolean, start bigint, "end" bigint, lease_seconds integer, lease_expires_at bigint,
+      ending_soon_at bigint, topology text, devices jsonb, resources jsonb, members jsonb,
+      ended_at bigint, end_reason text, version bigint, created_by text, created_at bigint,
+      updated_at bigint);
+  end if;
+  if p_batch ? 'bookings' then
+    -- A lookup a row, never a join that may be planned as a scan of the fleet. A unit that is not this
+    -- gate's has no key here, and a booking cannot be without one.
+    insert into bookings (pool_id, reservation_id, unit_key, during)
+    select p_gate, n.id,
+      (select u.key from units u where u.id = n.unit_id and u.gate_id = p_gate and u.gone_at is null),
+      int8range(n.start, n."end")
+    from jsonb_to_recordset(p_batch -> 'bookings') n (id text, unit_id text, start bigint, "end" bigint);
+  end if;
+end $$;
+--> statement-breakpoint
+-- What is counted and told: capacity rows, quota use, events, when something is next due.
+create function berth.write_counts_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb) returns void
+language plpgsql as $$
+begin
+  if p_batch ? 'rollup' then
+    insert into rollups (
+      pool_id, resource, total, allocatable, allocated, reserved, available, provisioning, unhealthy,
+      maintenance, unreachable, updated_at)
+    select p_gate, n.resource, n.total, n.allocatable, n.allocated, n.reserved, n.available,
+      n.provisioning, n.unhealthy, n.maintenance, n.unreachable, p_now
+    from jsonb_to_recordset(p_batch -> 'rollup') n (
+      resource text, total bigint, allocatable bigint, allocated bigint, reserved bigint,
+      available bigint, provisioning bigint, unhealthy bigint, maintenance bigint, unreachable bigint)
+    on conflict (pool_id, resource) do update set
+      total = excluded.total, allocatable = excluded.allocatable, allocated = excluded.allocated,
+      reserved = excluded.reserved, available = excluded.available,
+      provisioning = excluded.provisioning, unhealthy = excluded.unhealthy,
+      maintenance = excluded.maintenance, unreachable = excluded.unreachable,
+      updated_at = excluded.updated_at;
+    if p_batch ? 'nodes' or p_batch ? 'removed' then
+      delete from rollups r where r.pool_id = p_gate and not exists (
+        select from jsonb_to_recordset(p_batch -> 'rollup') n (resource text)
+        where n.resource = r.resource);
+    end if;
+  end if;
+  if p_batch ? 'quotaUsed' then
+    update quotas q set used = n.used, used_at = p_now
+    from jsonb_to_recordset(p_batch -> 'quotaUsed') n (tenant_id text, resource text, used bigint)
+    where q.pool_id = p_gate and q.tenant_id = n.tenant_id and q.resource = n.resource;
+  end if;
+  if p_batch ? 'events' then
+    perform berth.write_events_v1(p_gate, p_seq, p_batch -> 'events');
+  end if;
+  insert into pool_due (gate_id, next_at) values (p_gate, (p_batch ->> 'nextDueAt')::bigint)
+  on conflict (gate_id) do update set next_at = excluded.next_at
+  where pool_due.next_at is distinct from excluded.next_at;
+end $$;
+--> statement-breakpoint
+-- Not in SQL: before PostgreSQL 18 such a function is planned anew by every call.
+create function berth.write_events_v1(p_stream text, p_seq bigint, p_events jsonb) returns void
+language plpgsql as $$
+declare
+  v_pool text := case when p_stream like 'pool\_%' then p_stream end;
+begin
+  insert into events
+    (tenant_id, event_id, stream, pool_id, reservation_id, seq, idx, type, at, data)
+  select n.tenant_id, n.event_id, p_stream, v_pool, n.reservation_id, p_seq, n.idx, n.type, n.at, n.data
+  from jsonb_to_recordset(p_events) n (
+    tenant_id text, event_id text, reservation_id text, idx integer, type text, at bigint, data jsonb);
+end $$;
+--> statement-breakpoint
+-- Takes the gate's lock and says why the batch must not be written; null: it may be. A gate that the batch
+-- makes is made here. Whoever waited for the lock sees here what the one before it wrote.
+create function berth.enter_v1(p_gate text, p_expected bigint, p_now bigint, p_batch jsonb) returns jsonb
+language plpgsql as $$
+declare
+  v_seq bigint;
+  v_last bigint;
+  v_clock bigint;
+  v_mark text;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'the gate needs READ COMMITTED: an older snapshot would not show what its lock protects'
+      using errcode = '25000';
+  end if;
+  select seq, last_at into v_seq, v_last from gates where id = p_gate for no key update;
+  if p_batch ->> 'create' = 'pool' and exists (select from pools where id = p_gate) then
+    return jsonb_build_object('ok', false, 'kind', 'exists');
+  end if;
+  if v_seq is null and not p_batch ? 'create' then
+    raise exception 'there is no gate %', p_gate using errcode = 'BG003';
+  end if;
+  if coalesce(v_seq, 0) <> p_expected then
+    return jsonb_build_object('ok', false, 'kind', 'stale', 'seq', coalesce(v_seq, 0));
+  end if;
+  v_clock := greatest(berth.now_ms(), v_last);
+  if p_now < v_clock - 1000 or p_now < v_last then
+    return jsonb_build_object('ok', false, 'kind', 'behind', 'now', v_clock);
+  end if;
+  if p_batch ? 'named' and berth.names_taken_v1(p_batch -> 'named') then
+    return jsonb_build_object('ok', false, 'kind', 'exists');
+  end if;
+  v_mark := set_config('berth.gate', pg_current_xact_id()::text, true);
+  if v_seq is null then
+    insert into gates (id, seq, last_at, config_seq, fleet_seq, reset_seq)
+    values (p_gate, 0, 0, 0, 0, 0) on conflict do nothing;
+    if not found then
+      v_mark := set_config('berth.gate', '', true);
+      select seq into v_seq from gates where id = p_gate;
+      return jsonb_build_object('ok', false, 'kind', 'stale', 'seq', v_seq);
+    end if;
+  end if;
+  return null;
+end $$;
+--> statement-breakpoint
+-- Whether another node of the site already has the name. The site's row is locked, so that two servers
+-- cannot give one name at once.
+create function berth.names_taken_v1(p_named jsonb) returns boolean
+language plpgsql as $$
+begin
+  perform from sites
+  where id in (select n.site_id from jsonb_to_recordset(p_named) n (site_id text))
+  order by id for no key update;
+  return exists (
+    select from jsonb_to_recordset(p_named) n (id text, site_id text, name text)
+    join nodes o on o.site_id = n.site_id and o.name = n.name and o.removed_at is null and o.id <> n.id);
+end $$;
+--> statement-breakpoint
+create function berth.write_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb) returns void
+language plpgsql as $$
+declare
+  v_fleet boolean := p_batch ? 'nodes' or p_batch ? 'removed';
+begin
+  if p_batch ? 'config' then
+    perform berth.write_config_v1(p_gate, p_now, p_batch -> 'config');
+  end if;
+  if p_batch ? 'removed' then
+    perform berth.remove_nodes_v1(p_gate, p_seq, p_now, p_batch);
+  end if;
+  if p_batch ? 'nodes' then
+    perform berth.write_nodes_v1(p_gate, p_seq, p_now, p_batch);
+  end if;
+  perform berth.write_reservations_v1(p_gate, p_seq, p_batch);
+  perform berth.write_counts_v1(p_gate, p_seq, p_now, p_batch);
+  insert into gate_batches (gate_id, seq, batch_id, at)
+  values (p_gate, p_seq, p_batch ->> 'id', p_now);
+  if p_seq % 256 = 0 then
+    delete from gate_batches where gate_id = p_gate and at < p_now - 3600000;
+  end if;
+  update gates set
+    seq = p_seq,
+    last_at = p_now,
+    config_seq = case when p_batch ? 'config' then p_seq else config_seq end,
+    fleet_seq = case when v_fleet then p_seq else fleet_seq end,
+    reset_seq = case when p_batch ? 'removed' then p_seq else reset_seq end
+  where id = p_gate;
+end $$;
+--> statement-breakpoint
+-- The gate: all of the batch, or nothing and why. One statement, so no lock is held while a client thinks.
+create function berth_apply_v1(p_gate text, p_expected bigint, p_now bigint, p_batch jsonb) returns jsonb
+language plpgsql as $$
+declare
+  v_refusal jsonb;
+  v_taken jsonb;
+  v_mark text;
+begin
+  v_refusal := berth.enter_v1(p_gate, p_expected, p_now, p_batch);
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  if p_batch ? 'keys' then
+    v_taken := berth.claim_keys_v1(p_gate, p_now, p_batch -> 'keys');
+    if v_taken is not null then
+      v_mark := set_config('berth.gate', '', true);
+      return jsonb_build_object('ok', false, 'kind', 'keys', 'keys', v_taken);
+    end if;
+  end if;
+  perform berth.write_v1(p_gate, p_expected + 1, p_now, p_batch);
+  v_mark := set_config('berth.gate', '', true);
+  return jsonb_build_object('ok', true, 'seq', p_expected + 1);
+end $$;
+--> statement-breakpoint
+-- Two gates in one write, for a node that moves from a to b. Locked in the order of their ids.
+create function berth_apply_pair_v1(
+  p_a text, p_a_expected bigint, p_a_batch jsonb,
+  p_b text, p_b_expected bigint, p_b_batch jsonb, p_now bigint
+) returns jsonb
+language plpgsql as $$
+declare
+  v_refusal jsonb;
+  v_mark text;
+begin
+  if p_a_batch ? 'keys' or p_b_batch ? 'keys' then
+    raise exception 'a write of two gates claims no keys' using errcode = 'BG002';
+  end if;
+  perform from gates where id in (p_a, p_b) order by id for no key update;
+  v_refusal := berth.enter_v1(p_a, p_a_expected, p_now, p_a_batch);
+  if v_refusal is null then
+    v_refusal := berth.enter_v1(p_b, p_b_expected, p_now, p_b_batch);
+  end if;
+  if v_refusal is null then
+    perform berth.write_v1(p_a, p_a_expected + 1, p_now, p_a_batch);
+    perform berth.write_v1(p_b, p_b_expected + 1, p_now, p_b_batch);
+  end if;
+  v_mark := set_config('berth.gate', '', true);
+  return coalesce(v_refusal, jsonb_build_object('ok', true, 'seq', p_b_expected + 1));
+end $$;
+--> statement-breakpoint
+-- The gate's number under which a batch was written; null: it was not, and never will be, because the
+-- number that it expected is used up here. The lock waits for a write whose client is gone.
+create function berth_outcome_v1(p_gate text, p_batch_id text) returns bigint
+language plpgsql as $$
+declare
+  v_seq bigint;
+  v_mark text;
+begin
+  v_mark := set_config('berth.gate', pg_current_xact_id()::text, true);
+  -- A gate that the lost write may still be making: this waits for it, or makes it first.
+  insert into gates (id, seq, last_at, config_seq, fleet_seq, reset_seq)
+  values (p_gate, 0, 0, 0, 0, 0) on conflict do nothing;
+  perform from gates where id = p_gate for no key update;
+  select seq into v_seq from gate_batches where batch_id = p_batch_id;
+  if v_seq is null then
+    update gates set seq = seq + 1 where id = p_gate;
+  end if;
+  v_mark := set_config('berth.gate', '', true);
+  return v_seq;
+end $$;
+--> statement-breakpoint
+-- Events that belong to no gate: a tenant's (stream `tenant:<id>`) or the fleet's. Called inside the
+-- transaction that does what they tell of.
+create function berth_emit_v1(p_stream text, p_events jsonb) returns bigint
+language plpgsql as $$
+declare
+  v_seq bigint;
+begin
+  insert into streams (id, seq) values (p_stream, 1)
+  on conflict (id) do update set seq = streams.seq + 1
+  returning seq into v_seq;
+  perform berth.write_events_v1(p_stream, v_seq, p_events);
+  return v_seq;
+end $$;

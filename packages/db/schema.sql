@@ -1,0 +1,951 @@
+create extension btree_gist;
+
+create schema berth;
+
+create table api_keys (
+  id text not null,
+  tenant_id text not null,
+  name text not null,
+  role text not null,
+  scope jsonb,
+  secret_hash bytea not null,
+  created_by text,
+  created_at bigint not null,
+  expires_at bigint,
+  revoked_at bigint,
+  last_used_at bigint
+);
+
+create table audit (
+  id bigint not null generated always as identity,
+  at bigint not null,
+  principal text not null,
+  tenant_id text not null,
+  method text not null,
+  outcome text not null,
+  target text,
+  request_id text not null,
+  count integer not null default 1
+);
+
+create table berth_migrations (
+  tag text not null,
+  hash text not null,
+  at bigint not null
+);
+
+create table bookings (
+  pool_id text not null,
+  reservation_id text not null,
+  unit_key bigint not null,
+  during int8range not null
+);
+
+create table events (
+  id bigint not null generated always as identity,
+  xid xid8 not null default pg_current_xact_id(),
+  tenant_id text not null,
+  event_id text not null,
+  stream text not null,
+  pool_id text,
+  reservation_id text,
+  seq bigint not null,
+  idx integer not null,
+  type text not null,
+  at bigint not null,
+  data jsonb not null
+);
+
+create table gate_batches (
+  gate_id text not null,
+  seq bigint not null,
+  batch_id text not null,
+  at bigint not null
+);
+
+create table gates (
+  id text not null,
+  seq bigint not null,
+  last_at bigint not null,
+  config_seq bigint not null,
+  fleet_seq bigint not null,
+  reset_seq bigint not null
+) with (fillfactor=50);
+
+create table maintenance (
+  id text not null,
+  node_id text not null,
+  gate_id text not null,
+  start bigint not null,
+  "end" bigint not null,
+  state text not null,
+  created_at bigint not null
+);
+
+create table meta (
+  key text not null,
+  value text not null
+);
+
+create table nodes (
+  id text not null,
+  site_id text not null,
+  gate_id text not null,
+  pool_id text,
+  name text not null,
+  address text,
+  state text not null,
+  labels jsonb not null,
+  vcpu integer not null,
+  memory_gib integer not null,
+  hugepages_1gi integer not null,
+  topology_gen bigint not null,
+  version bigint not null,
+  tenant_owned boolean not null,
+  removed_at bigint,
+  seq bigint not null
+);
+
+create table offers (
+  pool_id text not null,
+  tenant_id text not null,
+  include_descendants boolean not null,
+  priority integer not null,
+  created_at bigint not null
+);
+
+create table pool_authz (
+  pool_id text not null,
+  tenant_id text not null,
+  gpu_model text,
+  class text not null,
+  sharing text not null,
+  region text not null,
+  owned boolean not null,
+  version bigint not null
+);
+
+create table pool_due (
+  gate_id text not null,
+  next_at bigint
+);
+
+create table pools (
+  id text not null,
+  tenant_id text not null,
+  site_id text not null,
+  region text not null,
+  class text not null,
+  gpu_model text,
+  sharing text not null,
+  agent text not null,
+  policy jsonb not null,
+  kubernetes_token bytea,
+  provider_account_id text,
+  version bigint not null,
+  archived_at bigint,
+  created_by text not null,
+  idempotency_key text,
+  created_at bigint not null,
+  updated_at bigint not null
+);
+
+create table provider_accounts (
+  id text not null,
+  tenant_id text not null,
+  name text not null,
+  kind text not null,
+  created_at bigint not null
+);
+
+create table quotas (
+  pool_id text not null,
+  tenant_id text not null,
+  resource text not null,
+  max bigint not null,
+  used bigint not null default 0,
+  used_at bigint not null
+) with (fillfactor=50);
+
+create table reservation_keys (
+  tenant_id text not null,
+  principal text not null,
+  key text not null,
+  request_hash text not null,
+  reservation_id text not null,
+  pool_id text not null,
+  created_at bigint not null
+);
+
+create table reservations (
+  id text not null,
+  pool_id text not null,
+  tenant_id text not null,
+  charged_tenant_id text not null,
+  project_id text,
+  state text not null,
+  binding text not null,
+  spot boolean not null,
+  start bigint not null,
+  "end" bigint not null,
+  lease_seconds integer,
+  lease_expires_at bigint,
+  ending_soon_at bigint,
+  topology text not null,
+  devices jsonb not null,
+  resources jsonb not null,
+  members jsonb not null,
+  ended_at bigint,
+  end_reason text,
+  version bigint not null,
+  created_by text not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  seq bigint not null
+);
+
+create table rollups (
+  pool_id text not null,
+  resource text not null,
+  total bigint not null,
+  allocatable bigint not null,
+  allocated bigint not null,
+  reserved bigint not null,
+  available bigint not null,
+  provisioning bigint not null,
+  unhealthy bigint not null,
+  maintenance bigint not null,
+  unreachable bigint not null,
+  updated_at bigint not null
+) with (fillfactor=50);
+
+create table sites (
+  id text not null,
+  tenant_id text not null,
+  name text not null,
+  kind text not null,
+  region text not null,
+  desired_gen bigint not null default 0,
+  created_at bigint not null
+);
+
+create table streams (
+  id text not null,
+  seq bigint not null
+);
+
+create table tenants (
+  tenant_id text not null,
+  parent_id text,
+  name text,
+  created_at bigint not null
+);
+
+create table units (
+  key bigint not null generated always as identity,
+  id text not null,
+  node_id text not null,
+  gate_id text not null,
+  class text not null,
+  index integer not null,
+  model text,
+  profile text,
+  placement integer,
+  gpu_uuid text,
+  pci_address text,
+  memory_gib integer,
+  nvlink_domain text,
+  vfio_group text,
+  parent_unit_id text,
+  healthy boolean not null,
+  removed boolean not null,
+  gone_at bigint
+);
+
+alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
+
+alter table api_keys add constraint api_keys_tenant_id_tenants_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id);
+
+alter table audit add constraint audit_pkey PRIMARY KEY (id);
+
+alter table berth_migrations add constraint berth_migrations_pkey PRIMARY KEY (tag);
+
+alter table bookings add constraint bookings_no_overlap EXCLUDE USING gist (unit_key WITH =, during WITH &&);
+
+alter table bookings add constraint bookings_pk PRIMARY KEY (reservation_id, unit_key);
+
+alter table bookings add constraint bookings_window CHECK (((NOT isempty(during)) AND (lower(during) IS NOT NULL) AND (upper(during) IS NOT NULL)));
+
+alter table events add constraint events_pkey PRIMARY KEY (id);
+
+alter table gate_batches add constraint gate_batches_batch UNIQUE (batch_id);
+
+alter table gate_batches add constraint gate_batches_pk PRIMARY KEY (gate_id, seq);
+
+alter table gates add constraint gates_pkey PRIMARY KEY (id);
+
+alter table maintenance add constraint maintenance_node_id_nodes_id_fk FOREIGN KEY (node_id) REFERENCES nodes(id);
+
+alter table maintenance add constraint maintenance_pkey PRIMARY KEY (id);
+
+alter table maintenance add constraint maintenance_state CHECK ((state = ANY (ARRAY['scheduled'::text, 'active'::text, 'ended'::text, 'cancelled'::text])));
+
+alter table maintenance add constraint maintenance_window CHECK ((start < "end"));
+
+alter table meta add constraint meta_pkey PRIMARY KEY (key);
+
+alter table nodes add constraint nodes_pkey PRIMARY KEY (id);
+
+alter table nodes add constraint nodes_scalars CHECK (((vcpu >= 0) AND (memory_gib >= 0) AND (hugepages_1gi >= 0)));
+
+alter table nodes add constraint nodes_site_id_sites_id_fk FOREIGN KEY (site_id) REFERENCES sites(id);
+
+alter table nodes add constraint nodes_state CHECK ((state = ANY (ARRAY['ready'::text, 'provisioning'::text, 'unhealthy'::text, 'maintenance'::text, 'unreachable'::text])));
+
+alter table offers add constraint offers_pk PRIMARY KEY (pool_id, tenant_id);
+
+alter table offers add constraint offers_tenant_id_tenants_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id);
+
+alter table pool_authz add constraint pool_authz_pk PRIMARY KEY (pool_id, tenant_id);
+
+alter table pool_due add constraint pool_due_pkey PRIMARY KEY (gate_id);
+
+alter table pools add constraint pools_agent CHECK ((agent = ANY (ARRAY['bcd'::text, 'none'::text])));
+
+alter table pools add constraint pools_class CHECK ((class = ANY (ARRAY['metal-host'::text, 'metal-dedicated'::text, 'vps-host'::text, 'provider'::text])));
+
+alter table pools add constraint pools_pkey PRIMARY KEY (id);
+
+alter table pools add constraint pools_provider_account_id_provider_accounts_id_fk FOREIGN KEY (provider_account_id) REFERENCES provider_accounts(id);
+
+alter table pools add constraint pools_sharing CHECK ((sharing = ANY (ARRAY['exclusive'::text, 'mig'::text, 'timeslice'::text, 'mps'::text])));
+
+alter table pools add constraint pools_site_id_sites_id_fk FOREIGN KEY (site_id) REFERENCES sites(id);
+
+alter table pools add constraint pools_tenant_id_tenants_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id);
+
+alter table provider_accounts add constraint provider_accounts_name UNIQUE (tenant_id, name);
+
+alter table provider_accounts add constraint provider_accounts_pkey PRIMARY KEY (id);
+
+alter table provider_accounts add constraint provider_accounts_tenant_id_tenants_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id);
+
+alter table quotas add constraint quotas_pk PRIMARY KEY (pool_id, tenant_id, resource);
+
+alter table quotas add constraint quotas_range CHECK (((max >= 0) AND (used >= 0)));
+
+alter table quotas add constraint quotas_tenant_id_tenants_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id);
+
+alter table reservation_keys add constraint reservation_keys_pk PRIMARY KEY (tenant_id, principal, key);
+
+alter table reservations add constraint reservations_binding CHECK ((binding = ANY (ARRAY['hold'::text, 'node'::text])));
+
+alter table reservations add constraint reservations_ended CHECK (((ended_at IS NULL) = (state = ANY (ARRAY['scheduled'::text, 'active'::text, 'preempting'::text]))));
+
+alter table reservations add constraint reservations_pkey PRIMARY KEY (id);
+
+alter table reservations add constraint reservations_state CHECK ((state = ANY (ARRAY['scheduled'::text, 'active'::text, 'preempting'::text, 'completed'::text, 'released'::text, 'expired'::text, 'preempted'::text, 'terminated'::text])));
+
+alter table reservations add constraint reservations_window CHECK ((start < "end"));
+
+alter table rollups add constraint rollups_pk PRIMARY KEY (pool_id, resource);
+
+alter table sites add constraint sites_kind CHECK ((kind = ANY (ARRAY['custom'::text, 'platform'::text])));
+
+alter table sites add constraint sites_name UNIQUE (tenant_id, name);
+
+alter table sites add constraint sites_pkey PRIMARY KEY (id);
+
+alter table sites add constraint sites_tenant_id_tenants_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id);
+
+alter table streams add constraint streams_pkey PRIMARY KEY (id);
+
+alter table tenants add constraint tenants_parent_id_tenants_tenant_id_fk FOREIGN KEY (parent_id) REFERENCES tenants(tenant_id);
+
+alter table tenants add constraint tenants_pkey PRIMARY KEY (tenant_id);
+
+alter table units add constraint units_class CHECK ((class = ANY (ARRAY['gpu'::text, 'gpu.mig'::text, 'gpu.slot'::text, 'nic.vf'::text, 'disk'::text])));
+
+alter table units add constraint units_id UNIQUE (id);
+
+alter table units add constraint units_node_id_nodes_id_fk FOREIGN KEY (node_id) REFERENCES nodes(id);
+
+alter table units add constraint units_pkey PRIMARY KEY (key);
+
+CREATE INDEX api_keys_tenant ON public.api_keys USING btree (tenant_id, created_at DESC NULLS LAST, id DESC NULLS LAST);
+
+CREATE INDEX audit_tenant ON public.audit USING btree (tenant_id, id);
+
+CREATE INDEX events_feed ON public.events USING btree (tenant_id, xid, id);
+
+CREATE INDEX maintenance_node ON public.maintenance USING btree (node_id);
+
+CREATE INDEX nodes_gate ON public.nodes USING btree (gate_id, seq);
+
+CREATE UNIQUE INDEX nodes_name ON public.nodes USING btree (site_id, name) WHERE (removed_at IS NULL);
+
+CREATE INDEX offers_tenant ON public.offers USING btree (tenant_id);
+
+CREATE INDEX pool_authz_tenant ON public.pool_authz USING btree (tenant_id);
+
+CREATE INDEX pool_due_next ON public.pool_due USING btree (next_at);
+
+CREATE INDEX pools_site ON public.pools USING btree (site_id);
+
+CREATE INDEX pools_tenant ON public.pools USING btree (tenant_id, created_at DESC NULLS LAST, id DESC NULLS LAST);
+
+CREATE INDEX reservations_live ON public.reservations USING btree (pool_id) WHERE (state = ANY (ARRAY['scheduled'::text, 'active'::text, 'preempting'::text]));
+
+CREATE INDEX reservations_seq ON public.reservations USING btree (pool_id, seq);
+
+CREATE INDEX reservations_tenant ON public.reservations USING btree (tenant_id, created_at DESC NULLS LAST, id DESC NULLS LAST);
+
+CREATE INDEX tenants_parent ON public.tenants USING btree (parent_id);
+
+CREATE INDEX units_gpu_uuid ON public.units USING btree (gpu_uuid);
+
+CREATE INDEX units_node ON public.units USING btree (node_id);
+
+CREATE OR REPLACE FUNCTION berth.claim_keys_v1(p_gate text, p_now bigint, p_keys jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_stored bigint;
+  v_taken jsonb;
+begin
+  insert into reservation_keys
+    (tenant_id, principal, key, request_hash, reservation_id, pool_id, created_at)
+  select k.tenant_id, k.principal, k.key, k.request_hash, k.reservation_id, p_gate, p_now
+  from jsonb_to_recordset(p_keys)
+    k (tenant_id text, principal text, key text, request_hash text, reservation_id text)
+  order by k.tenant_id, k.principal, k.key
+  on conflict do nothing;
+  get diagnostics v_stored = row_count;
+  if v_stored = jsonb_array_length(p_keys) then
+    return null;
+  end if;
+  with mine as (
+    delete from reservation_keys r
+    using jsonb_to_recordset(p_keys) k (tenant_id text, principal text, key text)
+    where (r.tenant_id, r.principal, r.key) = (k.tenant_id, k.principal, k.key)
+      and r.xmin = pg_current_xact_id()::xid
+    returning r.tenant_id, r.principal, r.key
+  )
+  select jsonb_agg(jsonb_build_object(
+    'tenantId', r.tenant_id, 'principal', r.principal, 'key', r.key,
+    'requestHash', r.request_hash, 'reservationId', r.reservation_id))
+  into v_taken
+  from reservation_keys r
+  join jsonb_to_recordset(p_keys) k (tenant_id text, principal text, key text)
+    on (r.tenant_id, r.principal, r.key) = (k.tenant_id, k.principal, k.key)
+  where not exists (
+    select from mine m where (m.tenant_id, m.principal, m.key) = (r.tenant_id, r.principal, r.key));
+  if v_taken is null then
+    raise exception 'a batch claims one key twice' using errcode = 'BG002';
+  end if;
+  return v_taken;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.close_maintenance_v1(p_now bigint, p_batch jsonb)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update maintenance m set state = case when m."end" <= p_now then 'ended' else 'cancelled' end
+  where m.state in ('scheduled', 'active')
+    and m.node_id in (
+      select n.id from jsonb_to_recordset(p_batch -> 'nodes') n (id text)
+      union all
+      select jsonb_array_elements_text(p_batch -> 'removed'))
+    and not exists (
+      select from jsonb_to_recordset(p_batch -> 'maintenance') n (id text) where n.id = m.id)
+$function$
+;
+
+CREATE OR REPLACE FUNCTION berth.enter_v1(p_gate text, p_expected bigint, p_now bigint, p_batch jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_seq bigint;
+  v_last bigint;
+  v_clock bigint;
+  v_mark text;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'the gate needs READ COMMITTED: an older snapshot would not show what its lock protects'
+      using errcode = '25000';
+  end if;
+  select seq, last_at into v_seq, v_last from gates where id = p_gate for no key update;
+  if p_batch ->> 'create' = 'pool' and exists (select from pools where id = p_gate) then
+    return jsonb_build_object('ok', false, 'kind', 'exists');
+  end if;
+  if v_seq is null and not p_batch ? 'create' then
+    raise exception 'there is no gate %', p_gate using errcode = 'BG003';
+  end if;
+  if coalesce(v_seq, 0) <> p_expected then
+    return jsonb_build_object('ok', false, 'kind', 'stale', 'seq', coalesce(v_seq, 0));
+  end if;
+  v_clock := greatest(berth.now_ms(), v_last);
+  if p_now < v_clock - 1000 or p_now < v_last then
+    return jsonb_build_object('ok', false, 'kind', 'behind', 'now', v_clock);
+  end if;
+  if p_batch ? 'named' and berth.names_taken_v1(p_batch -> 'named') then
+    return jsonb_build_object('ok', false, 'kind', 'exists');
+  end if;
+  v_mark := set_config('berth.gate', pg_current_xact_id()::text, true);
+  if v_seq is null then
+    insert into gates (id, seq, last_at, config_seq, fleet_seq, reset_seq)
+    values (p_gate, 0, 0, 0, 0, 0) on conflict do nothing;
+    if not found then
+      v_mark := set_config('berth.gate', '', true);
+      select seq into v_seq from gates where id = p_gate;
+      return jsonb_build_object('ok', false, 'kind', 'stale', 'seq', v_seq);
+    end if;
+  end if;
+  return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.guard()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if current_setting('berth.gate', true) is distinct from pg_current_xact_id()::text then
+    raise exception 'table % is changed only through the gate', tg_table_name
+      using errcode = 'BG001', hint = 'Call berth_apply_v1: other servers plan on what it numbered.';
+  end if;
+  return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.names_taken_v1(p_named jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from sites
+  where id in (select n.site_id from jsonb_to_recordset(p_named) n (site_id text))
+  order by id for no key update;
+  return exists (
+    select from jsonb_to_recordset(p_named) n (id text, site_id text, name text)
+    join nodes o on o.site_id = n.site_id and o.name = n.name and o.removed_at is null and o.id <> n.id);
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.now_ms()
+ RETURNS bigint
+ LANGUAGE sql
+ PARALLEL SAFE
+AS $function$ select (extract(epoch from clock_timestamp()) * 1000)::bigint $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.remove_nodes_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update nodes set removed_at = p_now, seq = p_seq
+  where gate_id = p_gate and id in (select jsonb_array_elements_text(p_batch -> 'removed'));
+  update units set gone_at = p_now
+  where gone_at is null and node_id in (select jsonb_array_elements_text(p_batch -> 'removed'));
+  perform berth.close_maintenance_v1(p_now, p_batch);
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.write_config_v1(p_gate text, p_now bigint, p_config jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- Other images: the site's agents have something to fetch.
+  update sites s set desired_gen = s.desired_gen + 1
+  from pools p
+  where p.id = p_gate and s.id = p.site_id
+    and coalesce(p.policy -> 'prewarmImages', '[]') <> coalesce(p_config -> 'policy' -> 'prewarmImages', '[]');
+
+  insert into pools (
+    id, tenant_id, site_id, region, class, gpu_model, sharing, agent, policy, kubernetes_token,
+    provider_account_id, version, archived_at, created_by, idempotency_key, created_at, updated_at)
+  select p_gate, c.tenant_id, c.site_id, c.region, c.class, c.gpu_model, c.sharing, c.agent, c.policy,
+    decode(c.kubernetes_token, 'base64'), c.provider_account_id, c.version, c.archived_at, c.created_by,
+    c.idempotency_key, c.created_at, c.updated_at
+  from jsonb_to_record(p_config) c (
+    tenant_id text, site_id text, region text, class text, gpu_model text, sharing text, agent text,
+    policy jsonb, kubernetes_token text, provider_account_id text, version bigint, archived_at bigint,
+    created_by text, idempotency_key text, created_at bigint, updated_at bigint)
+  on conflict (id) do update set
+    region = excluded.region, gpu_model = excluded.gpu_model, agent = excluded.agent,
+    policy = excluded.policy, version = excluded.version, archived_at = excluded.archived_at,
+    updated_at = excluded.updated_at,
+    kubernetes_token = case when p_config ? 'kubernetes_token'
+      then excluded.kubernetes_token else pools.kubernetes_token end;
+
+  delete from offers o where o.pool_id = p_gate and not exists (
+    select from jsonb_to_recordset(p_config -> 'offers') n (tenant_id text)
+    where n.tenant_id = o.tenant_id);
+  insert into offers (pool_id, tenant_id, include_descendants, priority, created_at)
+  select p_gate, n.tenant_id, n.include_descendants, n.priority, p_now
+  from jsonb_to_recordset(p_config -> 'offers')
+    n (tenant_id text, include_descendants boolean, priority integer)
+  on conflict (pool_id, tenant_id) do update set
+    include_descendants = excluded.include_descendants, priority = excluded.priority;
+
+  delete from quotas q where q.pool_id = p_gate and not exists (
+    select from jsonb_to_recordset(p_config -> 'quotas') n (tenant_id text, resource text)
+    where n.tenant_id = q.tenant_id and n.resource = q.resource);
+  insert into quotas (pool_id, tenant_id, resource, max, used_at)
+  select p_gate, n.tenant_id, n.resource, n.max, p_now
+  from jsonb_to_recordset(p_config -> 'quotas') n (tenant_id text, resource text, max bigint)
+  on conflict (pool_id, tenant_id, resource) do update set max = excluded.max;
+
+  delete from pool_authz where pool_id = p_gate;
+  insert into pool_authz
+    (pool_id, tenant_id, gpu_model, class, sharing, region, owned, version)
+  select p.id, t.tenant_id, p.gpu_model, p.class, p.sharing, p.region, t.tenant_id = p.tenant_id, p.version
+  from pools p
+  cross join lateral (
+    select p.tenant_id
+    union
+    select o.tenant_id from offers o where o.pool_id = p.id and p.archived_at is null
+  ) t
+  where p.id = p_gate;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.write_counts_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if p_batch ? 'rollup' then
+    insert into rollups (
+      pool_id, resource, total, allocatable, allocated, reserved, available, provisioning, unhealthy,
+      maintenance, unreachable, updated_at)
+    select p_gate, n.resource, n.total, n.allocatable, n.allocated, n.reserved, n.available,
+      n.provisioning, n.unhealthy, n.maintenance, n.unreachable, p_now
+    from jsonb_to_recordset(p_batch -> 'rollup') n (
+      resource text, total bigint, allocatable bigint, allocated bigint, reserved bigint,
+      available bigint, provisioning bigint, unhealthy bigint, maintenance bigint, unreachable bigint)
+    on conflict (pool_id, resource) do update set
+      total = excluded.total, allocatable = excluded.allocatable, allocated = excluded.allocated,
+      reserved = excluded.reserved, available = excluded.available,
+      provisioning = excluded.provisioning, unhealthy = excluded.unhealthy,
+      maintenance = excluded.maintenance, unreachable = excluded.unreachable,
+      updated_at = excluded.updated_at;
+    if p_batch ? 'nodes' or p_batch ? 'removed' then
+      delete from rollups r where r.pool_id = p_gate and not exists (
+        select from jsonb_to_recordset(p_batch -> 'rollup') n (resource text)
+        where n.resource = r.resource);
+    end if;
+  end if;
+  if p_batch ? 'quotaUsed' then
+    update quotas q set used = n.used, used_at = p_now
+    from jsonb_to_recordset(p_batch -> 'quotaUsed') n (tenant_id text, resource text, used bigint)
+    where q.pool_id = p_gate and q.tenant_id = n.tenant_id and q.resource = n.resource;
+  end if;
+  if p_batch ? 'events' then
+    perform berth.write_events_v1(p_gate, p_seq, p_batch -> 'events');
+  end if;
+  insert into pool_due (gate_id, next_at) values (p_gate, (p_batch ->> 'nextDueAt')::bigint)
+  on conflict (gate_id) do update set next_at = excluded.next_at
+  where pool_due.next_at is distinct from excluded.next_at;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.write_events_v1(p_stream text, p_seq bigint, p_events jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_pool text := case when p_stream like 'pool\_%' then p_stream end;
+begin
+  insert into events
+    (tenant_id, event_id, stream, pool_id, reservation_id, seq, idx, type, at, data)
+  select n.tenant_id, n.event_id, p_stream, v_pool, n.reservation_id, p_seq, n.idx, n.type, n.at, n.data
+  from jsonb_to_recordset(p_events) n (
+    tenant_id text, event_id text, reservation_id text, idx integer, type text, at bigint, data jsonb);
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.write_nodes_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_written bigint;
+begin
+  insert into nodes (
+    id, site_id, gate_id, pool_id, name, address, state, labels, vcpu, memory_gib, hugepages_1gi,
+    topology_gen, version, tenant_owned, removed_at, seq)
+  select n.id, n.site_id, p_gate, case when n.id <> p_gate then p_gate end, n.name, n.address, n.state,
+    n.labels, n.vcpu, n.memory_gib, n.hugepages_1gi, n.topology_gen, n.version, n.tenant_owned, null, p_seq
+  from jsonb_to_recordset(p_batch -> 'nodes') n (
+    id text, site_id text, name text, address text, state text, labels jsonb, vcpu integer,
+    memory_gib integer, hugepages_1gi integer, topology_gen bigint, version bigint, tenant_owned boolean)
+  on conflict (id) do update set
+    gate_id = excluded.gate_id, pool_id = excluded.pool_id, name = excluded.name,
+    address = excluded.address, state = excluded.state, labels = excluded.labels, vcpu = excluded.vcpu,
+    memory_gib = excluded.memory_gib, hugepages_1gi = excluded.hugepages_1gi,
+    topology_gen = excluded.topology_gen, version = excluded.version,
+    tenant_owned = excluded.tenant_owned, removed_at = null, seq = excluded.seq
+  where nodes.gate_id = p_gate or nodes.removed_at is not null;
+  get diagnostics v_written = row_count;
+  if v_written <> jsonb_array_length(p_batch -> 'nodes') then
+    raise exception 'a node belongs to another gate than %', p_gate using errcode = 'BG002';
+  end if;
+
+  update units u set gone_at = p_now
+  where u.gone_at is null
+    and u.node_id in (
+      select n.id from jsonb_to_recordset(p_batch -> 'nodes') n (id text))
+    and not exists (
+      select from jsonb_to_recordset(p_batch -> 'units') n (id text) where n.id = u.id);
+  insert into units (
+    id, node_id, gate_id, class, index, model, profile, placement, gpu_uuid, pci_address, memory_gib,
+    nvlink_domain, vfio_group, parent_unit_id, healthy, removed)
+  select n.id, n.node_id, p_gate, n.class, n.index, n.model, n.profile, n.placement, n.gpu_uuid,
+    n.pci_address, n.memory_gib, n.nvlink_domain, n.vfio_group, n.parent_unit_id, n.healthy, n.removed
+  from jsonb_to_recordset(p_batch -> 'units') n (
+    id text, node_id text, class text, index integer, model text, profile text, placement integer,
+    gpu_uuid text, pci_address text, memory_gib integer, nvlink_domain text, vfio_group text,
+    parent_unit_id text, healthy boolean, removed boolean)
+  order by n.node_id, n.class, n.index, n.id
+  on conflict (id) do update set
+    gate_id = excluded.gate_id, class = excluded.class, index = excluded.index, model = excluded.model,
+    profile = excluded.profile, placement = excluded.placement, gpu_uuid = excluded.gpu_uuid,
+    pci_address = excluded.pci_address, memory_gib = excluded.memory_gib,
+    nvlink_domain = excluded.nvlink_domain, vfio_group = excluded.vfio_group,
+    parent_unit_id = excluded.parent_unit_id, healthy = excluded.healthy, removed = excluded.removed,
+    gone_at = null
+  where units.node_id = excluded.node_id;
+  get diagnostics v_written = row_count;
+  if v_written <> jsonb_array_length(p_batch -> 'units') then
+    raise exception 'a unit belongs to another node' using errcode = 'BG002';
+  end if;
+
+  perform berth.close_maintenance_v1(p_now, p_batch);
+  insert into maintenance (id, node_id, gate_id, start, "end", state, created_at)
+  select n.id, n.node_id, p_gate, n.start, n."end", n.state, p_now
+  from jsonb_to_recordset(p_batch -> 'maintenance')
+    n (id text, node_id text, start bigint, "end" bigint, state text)
+  on conflict (id) do update set
+    gate_id = excluded.gate_id, start = excluded.start, "end" = excluded."end", state = excluded.state;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.write_reservations_v1(p_gate text, p_seq bigint, p_batch jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_written bigint;
+begin
+  if p_batch ? 'drops' then
+    delete from bookings b using jsonb_array_elements_text(p_batch -> 'drops') d (id)
+    where b.reservation_id = d.id;
+  end if;
+  if p_batch ? 'cuts' then
+    update bookings b set during = int8range(lower(b.during), c."end")
+    from jsonb_to_recordset(p_batch -> 'cuts') c (id text, "end" bigint)
+    where b.reservation_id = c.id;
+  end if;
+  if p_batch ? 'extends' then
+    update bookings b set during = int8range(lower(b.during), c."end")
+    from jsonb_to_recordset(p_batch -> 'extends') c (id text, "end" bigint)
+    where b.reservation_id = c.id;
+  end if;
+  if p_batch ? 'changed' then
+    update reservations r set
+      charged_tenant_id = n.charged_tenant_id, state = n.state, spot = n.spot, start = n.start,
+      "end" = n."end", lease_seconds = n.lease_seconds, lease_expires_at = n.lease_expires_at,
+      ending_soon_at = n.ending_soon_at, members = n.members, ended_at = n.ended_at,
+      end_reason = n.end_reason, version = n.version, updated_at = n.updated_at, seq = p_seq
+    from jsonb_to_recordset(p_batch -> 'changed') n (
+      id text, charged_tenant_id text, state text, spot boolean, start bigint, "end" bigint,
+      lease_seconds integer, lease_expires_at bigint, ending_soon_at bigint, members jsonb,
+      ended_at bigint, end_reason text, version bigint, updated_at bigint)
+    where r.id = n.id and r.pool_id = p_gate;
+    get diagnostics v_written = row_count;
+    if v_written <> jsonb_array_length(p_batch -> 'changed') then
+      raise exception 'a reservation that changed is not in %', p_gate using errcode = 'BG002';
+    end if;
+  end if;
+  if p_batch ? 'created' then
+    insert into reservations (
+      id, pool_id, tenant_id, charged_tenant_id, project_id, state, binding, spot, start, "end",
+      lease_seconds, lease_expires_at, ending_soon_at, topology, devices, resources, members, ended_at,
+      end_reason, version, created_by, created_at, updated_at, seq)
+    select n.id, p_gate, n.tenant_id, n.charged_tenant_id, n.project_id, n.state, n.binding, n.spot,
+      n.start, n."end", n.lease_seconds, n.lease_expires_at, n.ending_soon_at, n.topology, n.devices,
+      n.resources, n.members, n.ended_at, n.end_reason, n.version, n.created_by, n.created_at,
+      n.updated_at, p_seq
+    from jsonb_to_recordset(p_batch -> 'created') n (
+      id text, tenant_id text, charged_tenant_id text, project_id text, state text, binding text,
+      spot boolean, start bigint, "end" bigint, lease_seconds integer, lease_expires_at bigint,
+      ending_soon_at bigint, topology text, devices jsonb, resources jsonb, members jsonb,
+      ended_at bigint, end_reason text, version bigint, created_by text, created_at bigint,
+      updated_at bigint);
+  end if;
+  if p_batch ? 'bookings' then
+    -- A lookup a row, never a join that may be planned as a scan of the fleet. A unit that is not this
+    -- gate's has no key here, and a booking cannot be without one.
+    insert into bookings (pool_id, reservation_id, unit_key, during)
+    select p_gate, n.id,
+      (select u.key from units u where u.id = n.unit_id and u.gate_id = p_gate and u.gone_at is null),
+      int8range(n.start, n."end")
+    from jsonb_to_recordset(p_batch -> 'bookings') n (id text, unit_id text, start bigint, "end" bigint);
+  end if;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.write_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_fleet boolean := p_batch ? 'nodes' or p_batch ? 'removed';
+begin
+  if p_batch ? 'config' then
+    perform berth.write_config_v1(p_gate, p_now, p_batch -> 'config');
+  end if;
+  if p_batch ? 'removed' then
+    perform berth.remove_nodes_v1(p_gate, p_seq, p_now, p_batch);
+  end if;
+  if p_batch ? 'nodes' then
+    perform berth.write_nodes_v1(p_gate, p_seq, p_now, p_batch);
+  end if;
+  perform berth.write_reservations_v1(p_gate, p_seq, p_batch);
+  perform berth.write_counts_v1(p_gate, p_seq, p_now, p_batch);
+  insert into gate_batches (gate_id, seq, batch_id, at)
+  values (p_gate, p_seq, p_batch ->> 'id', p_now);
+  if p_seq % 256 = 0 then
+    delete from gate_batches where gate_id = p_gate and at < p_now - 3600000;
+  end if;
+  update gates set
+    seq = p_seq,
+    last_at = p_now,
+    config_seq = case when p_batch ? 'config' then p_seq else config_seq end,
+    fleet_seq = case when v_fleet then p_seq else fleet_seq end,
+    reset_seq = case when p_batch ? 'removed' then p_seq else reset_seq end
+  where id = p_gate;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.berth_apply_pair_v1(p_a text, p_a_expected bigint, p_a_batch jsonb, p_b text, p_b_expected bigint, p_b_batch jsonb, p_now bigint)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_refusal jsonb;
+  v_mark text;
+begin
+  if p_a_batch ? 'keys' or p_b_batch ? 'keys' then
+    raise exception 'a write of two gates claims no keys' using errcode = 'BG002';
+  end if;
+  perform from gates where id in (p_a, p_b) order by id for no key update;
+  v_refusal := berth.enter_v1(p_a, p_a_expected, p_now, p_a_batch);
+  if v_refusal is null then
+    v_refusal := berth.enter_v1(p_b, p_b_expected, p_now, p_b_batch);
+  end if;
+  if v_refusal is null then
+    perform berth.write_v1(p_a, p_a_expected + 1, p_now, p_a_batch);
+    perform berth.write_v1(p_b, p_b_expected + 1, p_now, p_b_batch);
+  end if;
+  v_mark := set_config('berth.gate', '', true);
+  return coalesce(v_refusal, jsonb_build_object('ok', true, 'seq', p_b_expected + 1));
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.berth_apply_v1(p_gate text, p_expected bigint, p_now bigint, p_batch jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_refusal jsonb;
+  v_taken jsonb;
+  v_mark text;
+begin
+  v_refusal := berth.enter_v1(p_gate, p_expected, p_now, p_batch);
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  if p_batch ? 'keys' then
+    v_taken := berth.claim_keys_v1(p_gate, p_now, p_batch -> 'keys');
+    if v_taken is not null then
+      v_mark := set_config('berth.gate', '', true);
+      return jsonb_build_object('ok', false, 'kind', 'keys', 'keys', v_taken);
+    end if;
+  end if;
+  perform berth.write_v1(p_gate, p_expected + 1, p_now, p_batch);
+  v_mark := set_config('berth.gate', '', true);
+  return jsonb_build_object('ok', true, 'seq', p_expected + 1);
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.berth_emit_v1(p_stream text, p_events jsonb)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_seq bigint;
+begin
+  insert into streams (id, seq) values (p_stream, 1)
+  on conflict (id) do update set seq = streams.seq + 1
+  returning seq into v_seq;
+  perform berth.write_events_v1(p_stream, v_seq, p_events);
+  return v_seq;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.berth_outcome_v1(p_gate text, p_batch_id text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_seq bigint;
+  v_mark text;
+begin
+  v_mark := set_config('berth.gate', pg_current_xact_id()::text, true);
+  -- A gate that the lost write may still be making: this waits for it, or makes it first.
+  insert into gates (id, seq, last_at, config_seq, fleet_seq, reset_seq)
+  values (p_gate, 0, 0, 0, 0, 0) on conflict do nothing;
+  perform from gates where id = p_gate for no key update;
+  select seq into v_seq from gate_batches where batch_id = p_batch_id;
+  if v_seq is null then
+    update gates set seq = seq + 1 where id = p_gate;
+  end if;
+  v_mark := set_config('berth.gate', '', true);
+  return v_seq;
+end $function$
+;
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.bookings FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.gate_batches FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.gates FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.maintenance FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.nodes FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.offers FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.pool_authz FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.pool_due FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.pools FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.quotas FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.reservation_keys FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.reservations FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.rollups FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.units FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();

@@ -1,0 +1,52 @@
+/** How every connection of ours is set up. */
+import postgres, { type Options, type Sql } from "postgres";
+import { parseInt8, parseNumeric } from "./numbers.ts";
+
+const INT8 = 20;
+const NUMERIC = 1700;
+
+/** Both arrive as text; see `numbers.ts`. */
+const types = {
+  bigint: { to: INT8, from: [INT8], serialize: String, parse: parseInt8 },
+  numeric: { to: NUMERIC, from: [NUMERIC], serialize: String, parse: parseNumeric },
+};
+export type Types = { bigint: number; numeric: number };
+export type Client = Sql<Types>;
+
+/** Milliseconds after which the server itself ends what we left behind. */
+const BOUNDS = {
+  statement_timeout: 10_000,
+  lock_timeout: 3_000,
+  idle_in_transaction_session_timeout: 5_000,
+  // A half-open connection is noticed in 20 s instead of two hours.
+  tcp_keepalives_idle: 10,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 2,
+  // The gate needs it: an older snapshot would not show what its lock protects.
+  default_transaction_isolation: "read committed",
+  // A role named like one of our schemas would otherwise look there first.
+  search_path: "public",
+} as const;
+
+export type Bounds = Partial<
+  Record<"statement_timeout" | "lock_timeout" | "idle_in_transaction_session_timeout", number>
+>;
+
+export interface ClientOptions extends Options<Record<string, never>> {
+  readonly applicationName: string;
+  readonly bounds?: Bounds;
+}
+
+export function createClient(url: string, options: ClientOptions): Client {
+  const { applicationName, bounds, ...rest } = options;
+  return postgres(url, {
+    // A notice holds values of rows.
+    onnotice: () => undefined,
+    connect_timeout: 10,
+    keep_alive: 10,
+    max_lifetime: null,
+    ...rest,
+    types,
+    connection: { ...BOUNDS, ...bounds, application_name: applicationName },
+  });
+}

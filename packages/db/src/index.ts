@@ -1,0 +1,30 @@
+/** The database: an embedded server when none is given, the schema with its gate, and the pool store. */
+export type { Client } from "./client.ts";
+export { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
+export { emitEvents } from "./emit.ts";
+export {
+  FolderInUse,
+  type PostgresOptions,
+  type RunningPostgres,
+  startPostgres,
+} from "./embedded/start-postgres.ts";
+export { ConnectionLost, UnknownOutcome, isTransient, sqlState } from "./errors.ts";
+export { isMigrated, migrate } from "./migrate.ts";
+export { printSchema } from "./print-schema.ts";
+export { SlotPool, type SlotTransaction } from "./slot-pool.ts";
+export { createPoolStore } from "./store/pool-store.ts";
+export type {
+  ApplyOutcome,
+  Delta,
+  GateBatch,
+  GateHead,
+  GateWrite,
+  KeyClaim,
+  Loaded,
+  LockedGate,
+  PoolStore,
+  QuotaUsed,
+  StoredCounts,
+  StoreFailure,
+} from "./store/types.ts";
+export * as schema from "./schema/index.ts";

@@ -1,0 +1,269 @@
+/**
+ * A batch as the gate's SQL reads it. Sections that hold nothing are left out: the gate skips the
+ * statement. Names are the columns'.
+ */
+import type {
+  Change,
+  GateId,
+  Maintenance,
+  Node,
+  PoolConfig,
+  Reservation,
+  Unit,
+} from "@berth/domain";
+import { eventRows } from "../emit.ts";
+import type { GateBatch } from "./types.ts";
+
+type ChangeOf<K extends Change["kind"]> = Extract<Change, { kind: K }>;
+
+/** Throws when the batch is not one that a gate can take: a bug of the caller's. */
+export function batchJson(gateId: GateId, batch: GateBatch): object {
+  const config = batch.changes.find((change) => change.kind === "config");
+  const nodes = batch.changes.filter((change) => change.kind === "node");
+  const reservations = batch.changes.filter((change) => change.kind === "reservation");
+  for (const poolId of [
+    ...reservations.map(({ after }) => after.poolId),
+    config?.after.id ?? gateId,
+  ])
+    if (poolId !== gateId)
+      throw new Error(`a change of ${poolId} is written through the gate ${gateId}`);
+  return withoutEmpty({
+    id: batch.id,
+    create: creates(gateId, config, nodes),
+    keys: batch.keys.map((claim) => ({
+      tenant_id: claim.tenantId,
+      principal: claim.principal,
+      key: claim.key,
+      request_hash: claim.requestHash,
+      reservation_id: claim.reservationId,
+    })),
+    config: config && configJson(config.after, batch),
+    ...nodeSections(nodes),
+    ...reservationSections(reservations),
+    rollup: gateId.startsWith("pool_") ? batch.rollup : [],
+    quotaUsed: batch.quotaUsed.map(({ tenantId, resource, used }) => ({
+      tenant_id: tenantId,
+      resource,
+      used,
+    })),
+    events: eventRows(batch.events),
+    nextDueAt: batch.nextDueAt ?? undefined,
+  });
+}
+
+/** Which kind of gate the batch may make. */
+function creates(
+  gateId: GateId,
+  config: ChangeOf<"config"> | undefined,
+  nodes: readonly ChangeOf<"node">[],
+): "pool" | "node" | undefined {
+  if (config?.before === null) return "pool";
+  return nodes.some(({ before, after }) => before === null && after?.id === gateId)
+    ? "node"
+    : undefined;
+}
+
+function configJson(config: PoolConfig, { secret, poolKey }: GateBatch): object {
+  return {
+    tenant_id: config.tenantId,
+    site_id: config.siteId,
+    region: config.region,
+    class: config.class,
+    gpu_model: config.gpuModel,
+    sharing: config.sharing,
+    agent: config.agent,
+    policy: config.policy,
+    // Absent: the stored one stays.
+    ...(secret === undefined
+      ? {}
+      : { kubernetes_token: secret && Buffer.from(secret).toString("base64") }),
+    provider_account_id: config.providerAccountId,
+    version: config.version,
+    archived_at: config.archivedAt,
+    created_by: config.createdBy,
+    idempotency_key: poolKey ?? null,
+    created_at: config.createdAt,
+    updated_at: config.updatedAt,
+    offers: config.offers.map(({ tenantId, includeDescendants, priority }) => ({
+      tenant_id: tenantId,
+      include_descendants: includeDescendants,
+      priority,
+    })),
+    quotas: config.quotas.map(({ tenantId, resource, max }) => ({
+      tenant_id: tenantId,
+      resource,
+      max,
+    })),
+  };
+}
+
+function nodeSections(changes: readonly ChangeOf<"node">[]): Record<string, unknown> {
+  const written = changes.flatMap(({ after }) => after ?? []);
+  const removed = changes.flatMap(({ before, after }) => (after ? [] : (before?.id ?? [])));
+  const named = changes.flatMap(({ before, after }) =>
+    after && after.name !== before?.name
+      ? { id: after.id, site_id: after.siteId, name: after.name }
+      : [],
+  );
+  if (written.length === 0) return { removed };
+  return {
+    removed,
+    named,
+    nodes: written.map(nodeJson),
+    // Kept when empty: a node may have lost them all.
+    units: new Kept(written.flatMap((node) => node.units.map((unit) => unitJson(node, unit)))),
+    maintenance: new Kept(
+      written.flatMap((node) => node.maintenance.map((window) => maintenanceJson(node, window))),
+    ),
+  };
+}
+
+function nodeJson(node: Node): object {
+  return {
+    id: node.id,
+    site_id: node.siteId,
+    name: node.name,
+    address: node.address,
+    state: node.state,
+    labels: node.labels,
+    vcpu: node.scalars.vcpu,
+    memory_gib: node.scalars.memoryGiB,
+    hugepages_1gi: node.scalars.hugepages1Gi,
+    topology_gen: node.topologyGen,
+    version: node.version,
+    tenant_owned: node.tenantOwned,
+  };
+}
+
+function unitJson(node: Node, unit: Unit): object {
+  return {
+    id: unit.id,
+    node_id: node.id,
+    class: unit.class,
+    index: unit.index,
+    model: unit.model,
+    profile: unit.profile,
+    placement: unit.placement,
+    gpu_uuid: unit.gpuUuid,
+    memory_gib: unit.memoryGiB,
+    nvlink_domain: unit.nvlinkDomain,
+    vfio_group: unit.vfioGroup,
+    pci_address: unit.pciAddress,
+    parent_unit_id: unit.parentUnitId,
+    healthy: unit.healthy,
+    removed: unit.removed,
+  };
+}
+
+function maintenanceJson(node: Node, { id, start, end, active }: Maintenance): object {
+  return { id, node_id: node.id, start, end, state: active ? "active" : "scheduled" };
+}
+
+interface ReservationSections {
+  readonly created: object[];
+  readonly changed: object[];
+  /** Ids whose bookings go: re-placed, or never begun. */
+  readonly drops: string[];
+  readonly cuts: object[];
+  readonly extends: object[];
+  readonly bookings: object[];
+}
+
+function reservationSections(changes: readonly ChangeOf<"reservation">[]): Record<string, unknown> {
+  const sections: ReservationSections = {
+    created: [],
+    changed: [],
+    drops: [],
+    cuts: [],
+    extends: [],
+    bookings: [],
+  };
+  for (const { before, after } of changes) {
+    const row = reservationJson(after);
+    (before ? sections.changed : sections.created).push(row);
+    bookingChange(sections, before, after);
+  }
+  return { ...sections };
+}
+
+/** What the change means for the reservation's bookings. They always hold `[start, heldUntil)`. */
+function bookingChange(
+  sections: ReservationSections,
+  before: Reservation | null,
+  after: Reservation,
+): void {
+  const until = heldUntil(after);
+  const keeps = until > after.start;
+  const stays = before !== null && before.start === after.start && sameUnits(before, after);
+  if (stays && keeps) {
+    const had = heldUntil(before);
+    if (until < had) sections.cuts.push({ id: after.id, end: until });
+    if (until > had) sections.extends.push({ id: after.id, end: until });
+    return;
+  }
+  if (before) sections.drops.push(after.id);
+  if (!keeps) return;
+  for (const { unitIds } of after.members)
+    for (const unitId of unitIds)
+      sections.bookings.push({ id: after.id, unit_id: unitId, start: after.start, end: until });
+}
+
+/** An ended reservation holds what it used: up to its end when it ran out, less when it left early. */
+function heldUntil({ end, endedAt }: Reservation): number {
+  return endedAt === null ? end : Math.min(end, endedAt);
+}
+
+function sameUnits(a: Reservation, b: Reservation): boolean {
+  if (a.members === b.members) return true;
+  const units = (row: Reservation): string =>
+    row.members
+      .flatMap((member) => member.unitIds)
+      .toSorted()
+      .join();
+  return units(a) === units(b);
+}
+
+function reservationJson(row: Reservation): object {
+  return {
+    id: row.id,
+    tenant_id: row.tenantId,
+    charged_tenant_id: row.chargedTenantId,
+    project_id: row.projectId,
+    state: row.state,
+    binding: row.binding,
+    spot: row.spot,
+    start: row.start,
+    end: row.end,
+    lease_seconds: row.leaseSeconds,
+    lease_expires_at: row.leaseExpiresAt,
+    ending_soon_at: row.endingSoonAt,
+    topology: row.topology,
+    devices: row.devices,
+    resources: row.resources,
+    members: row.members,
+    ended_at: row.endedAt,
+    end_reason: row.endReason,
+    version: row.version,
+    created_by: row.createdBy,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  };
+}
+
+/** A list that is sent even when it is empty. */
+class Kept {
+  readonly rows: readonly object[];
+  constructor(rows: readonly object[]) {
+    this.rows = rows;
+  }
+}
+
+function withoutEmpty(sections: Record<string, unknown>): object {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(sections)) {
+    if (value instanceof Kept) kept[name] = value.rows;
+    else if (value !== undefined && !(Array.isArray(value) && value.length === 0))
+      kept[name] = value;
+  }
+  return kept;
+}

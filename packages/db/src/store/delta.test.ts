@@ -1,0 +1,201 @@
+/** Who follows a pool by what changed holds the same as who loads it. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Change, Node, PoolConfig, Reservation } from "@berth/domain";
+import { type Database, openDatabase } from "../database.ts";
+import { HOUR, T0, batchOf, bookingOf, nodeOf, poolOf } from "../testing/fixtures.ts";
+import {
+  type ManualClock,
+  type TestDatabase,
+  manualClock,
+  seedPool,
+  testDatabase,
+} from "../testing/index.ts";
+import { seededRandom } from "../testing/random.ts";
+import { createPoolStore } from "./pool-store.ts";
+import type { Delta, Loaded, PoolStore } from "./types.ts";
+
+let test_: TestDatabase;
+let clock: ManualClock;
+let db: Database;
+let store: PoolStore;
+
+beforeAll(async () => {
+  test_ = await testDatabase();
+  clock = await manualClock(test_.url, T0);
+  db = openDatabase(test_.url, { connections: 2, writers: 2 });
+  store = createPoolStore(db);
+});
+afterAll(async () => {
+  await db.close();
+  await clock.close();
+  await test_.close();
+});
+
+/** Makes one legal change after another to a pool that it also remembers. */
+class Author {
+  config: PoolConfig;
+  readonly nodes = new Map<string, Node>();
+  readonly live = new Map<string, Reservation>();
+  readonly #random: () => number;
+  #serial: number;
+
+  constructor(config: PoolConfig, nodes: readonly Node[], random: () => number) {
+    this.config = config;
+    // Ids that no other pool of this file has.
+    this.#serial = Number(config.id.slice(-4)) * 1000;
+    for (const node of nodes) this.nodes.set(node.id, node);
+    this.#random = random;
+  }
+
+  /** At most one change a target, as a batch demands; a node leaves in a batch of its own. */
+  changes(): Change[] {
+    const made = new Map<string, Change>();
+    const count = 1 + Math.floor(this.#random() * 6);
+    for (let i = 0; i < count; i += 1) {
+      const change = this.#one();
+      const target = change && targetOf(change);
+      if (!change || !target || made.has(target)) continue;
+      const leaves = change.kind === "node" && change.after === null;
+      if (leaves && made.size > 0) continue;
+      if (leaves) i = count;
+      this.#take(change);
+      made.set(target, change);
+    }
+    return [...made.values()];
+  }
+
+  #one(): Change | null {
+    const dice = this.#random();
+    if (dice < 0.45) return this.#create();
+    const before = this.#pick([...this.live.values()]);
+    if (before && dice < 0.6) return this.#revise(before, { end: before.end + 1 });
+    if (before && dice < 0.8)
+      return this.#revise(before, {
+        state: "released",
+        endedAt: before.start + 1,
+        endReason: "over",
+      });
+    if (dice < 0.88) {
+      const config = this.config;
+      const after = {
+        ...config,
+        version: config.version + 1,
+        policy: { label: `v${config.version}` },
+      };
+      return { kind: "config", before: config, after };
+    }
+    const node = this.#pick([...this.nodes.values()]);
+    if (!node) return null;
+    if (dice < 0.97)
+      return { kind: "node", before: node, after: { ...node, version: node.version + 1 } };
+    return this.nodes.size > 2 ? { kind: "node", before: node, after: null } : null;
+  }
+
+  #create(): Change | null {
+    const node = this.#pick([...this.nodes.values()]);
+    if (!node) return null;
+    this.#serial += 1;
+    const start = T0 + this.#serial * HOUR;
+    const poolId = this.config.id;
+    const row = {
+      poolId,
+      state: "scheduled" as const,
+      start,
+      end: start + 10,
+      units: [this.#serial % 8],
+    };
+    return { kind: "reservation", before: null, after: bookingOf(this.#serial, node, row) };
+  }
+
+  #revise(before: Reservation, change: Partial<Reservation>): Change {
+    return {
+      kind: "reservation",
+      before,
+      after: { ...before, ...change, version: before.version + 1 },
+    };
+  }
+
+  #pick<T>(from: readonly T[]): T | undefined {
+    return from[Math.floor(this.#random() * from.length)];
+  }
+
+  #take(change: Change): void {
+    if (change.kind === "config") this.config = change.after;
+    else if (change.kind === "node" && change.after) this.nodes.set(change.after.id, change.after);
+    else if (change.kind === "node" && change.before) this.nodes.delete(change.before.id);
+    else if (change.kind === "reservation" && change.after.endedAt === null)
+      this.live.set(change.after.id, change.after);
+    else if (change.kind === "reservation") this.live.delete(change.after.id);
+  }
+}
+
+function targetOf(change: Change): string {
+  if (change.kind === "config") return "config";
+  return (change.after ?? change.before)?.id ?? "";
+}
+
+function follow(held: Loaded, delta: Delta): Loaded {
+  const { snapshot } = held;
+  const nodes = new Map(snapshot.nodes.map((node) => [node.id, node]));
+  for (const node of delta.nodes) nodes.set(node.id, node);
+  const rows = new Map(snapshot.reservations.map((row) => [row.id, row]));
+  for (const row of delta.reservations) {
+    if (row.endedAt === null) rows.set(row.id, row);
+    else rows.delete(row.id);
+  }
+  const byId = <T extends { id: string }>(all: Iterable<T>): T[] =>
+    [...all].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return {
+    head: delta.head,
+    snapshot: {
+      gateId: snapshot.gateId,
+      config: delta.config ?? snapshot.config,
+      nodes: byId(nodes.values()),
+      reservations: byId(rows.values()),
+    },
+  };
+}
+
+test.each([1, 2, 3])(
+  "after random batches a delta gives what a load gives (seed %i)",
+  async (seed) => {
+    const random = seededRandom(seed);
+    const pool = poolOf(seed);
+    await seedPool(db, { config: pool, nodes: [1, 2, 3, 4].map((n) => nodeOf(seed * 100 + n)) });
+    let held = await store.load(pool.id);
+    const author = new Author(pool, held?.snapshot.nodes ?? [], random);
+    let deltas = 0;
+    for (let n = 0; held && n < 60; n += 1) {
+      const batch = batchOf(`d${seed}-${n}`, { changes: author.changes(), nextDueAt: T0 + n });
+      const head = await store.head(pool.id);
+      const outcome = await store.apply(
+        { gateId: pool.id, expectedSeq: head?.seq ?? 0, batch },
+        T0,
+      );
+      expect(outcome.ok).toBe(true);
+      if (random() < 0.5) continue;
+      const delta = await store.delta(pool.id, held.head);
+      const loaded: Loaded | null = await store.load(pool.id);
+      if (!delta.reset) {
+        deltas += 1;
+        expect(follow(held, delta)).toEqual(loaded);
+      }
+      held = loaded;
+    }
+    expect(deltas).toBeGreaterThan(10);
+    expect((await store.load(pool.id))?.snapshot.config).toEqual(author.config);
+  },
+);
+
+test("a delta at the newest seq is empty", async () => {
+  const pool = poolOf(9);
+  await seedPool(db, { config: pool, nodes: [nodeOf(9)] });
+  const head = await store.head(pool.id);
+  expect(head && (await store.delta(pool.id, head))).toEqual({
+    head,
+    reset: false,
+    config: null,
+    nodes: [],
+    reservations: [],
+  });
+});

@@ -1,0 +1,47 @@
+/** A database of a test file's own. */
+import { randomBytes } from "node:crypto";
+import { inject } from "vitest";
+import { type Client, createClient } from "../client.ts";
+import { TEMPLATE } from "./global-setup.ts";
+
+export interface TestDatabase {
+  readonly url: string;
+  /** For looking and seeding beside the code under test; takes no part in its limits. */
+  readonly sql: Client;
+  close(): Promise<void>;
+}
+
+/** Clones the run's migrated template (or makes an empty database); about 0.1 s. Close it when done. */
+export async function testDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  const maintenance = inject("berthPostgres");
+  const name = `t_${randomBytes(6).toString("hex")}`;
+  const url = Object.assign(new URL(maintenance), { pathname: `/${name}` }).href;
+  const template = options.empty === true ? "template1" : TEMPLATE;
+  await administer(maintenance, `create database ${name} template ${template}`);
+  const sql = createClient(url, {
+    applicationName: "test",
+    max: 4,
+    bounds: { statement_timeout: 60_000, lock_timeout: 0, idle_in_transaction_session_timeout: 0 },
+  });
+  return {
+    url,
+    sql,
+    async close() {
+      await sql.end({ timeout: 5 });
+      await administer(maintenance, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = createClient(url, {
+    applicationName: "test-admin",
+    max: 1,
+    bounds: { statement_timeout: 60_000 },
+  });
+  try {
+    await client.unsafe(statement);
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}
