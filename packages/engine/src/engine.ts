@@ -1,0 +1,247 @@
+/**
+ * The booking engine of one process: a runner a pool, reads of committed states, and the worker that
+ * applies what is due in pools that nobody asks about. Any number of processes run side by side on one
+ * database; the gate orders them.
+ */
+import type { GateWrite, PoolStore } from "@berth/db";
+import { type GateId, type Result, type Turn, applyDue, freshId, ok } from "@berth/domain";
+import { setImmediate as nextTick } from "node:timers/promises";
+import { BatchTurn, type Random } from "./batch-turn.ts";
+import { NoSuchGate, Unavailable } from "./errors.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import { type Correction, correct, differences } from "./rebuild.ts";
+import type { View } from "./pool-cache.ts";
+import { PoolRunner, type RunnerContext } from "./pool-runner.ts";
+import {
+  type Command,
+  type Committed,
+  DEFAULT_OPTIONS,
+  type EngineLog,
+  type EngineObserver,
+  type EngineOptions,
+  type Read,
+} from "./types.ts";
+
+export interface Engine {
+  /** Decides the command at the pool's newest state and writes what it did; see `errors.ts` for what it throws. */
+  submit<T>(gateId: GateId, command: Command<T>): Promise<Committed<Result<T>>>;
+  /** Reads a committed state in which nothing is due; null when there is no such pool. */
+  read<T>(gateId: GateId, read: Read<T>): Promise<Committed<T> | null>;
+  /** Applies what is due in those of the pools that have something due. */
+  settle(gateIds: readonly GateId[]): Promise<void>;
+  /** Moves a node from one gate to another in one write: the only one that names two. */
+  move<T>(move: Move<T>): Promise<Committed<Result<T>>>;
+  /** Recounts the pool's capacity rows from its bookings and writes what differs: nothing, in a healthy system. */
+  rebuild(gateId: GateId): Promise<Correction[]>;
+  start(): void;
+  /** Takes no new commands, lets the running ones finish. */
+  stop(): Promise<void>;
+}
+
+export interface Move<T> {
+  readonly from: GateId;
+  readonly to: GateId;
+  /** The target gate does not exist yet: a node that leaves its pool. */
+  readonly create: boolean;
+  plan(from: Turn, to: Turn): Result<T>;
+}
+
+export interface EngineDeps {
+  readonly store: PoolStore;
+  /** Cryptographically random bytes. */
+  readonly random: Random;
+  readonly log: EngineLog;
+  /** Milliseconds of a monotonic clock, for deadlines and slices; never for bookings. */
+  readonly elapsed: () => number;
+  readonly observer?: EngineObserver;
+  readonly options?: Partial<EngineOptions>;
+}
+
+/** A read longer than this lets the event loop go on in between. */
+const READ_SLICE_MS = 5;
+/** Restarts of a sliced read before it runs through at one state. */
+const READ_RESTARTS = 3;
+const MOVE_ATTEMPTS = 16;
+
+export function createEngine(deps: EngineDeps): Engine {
+  return new BookingEngine(deps);
+}
+
+class BookingEngine implements Engine {
+  readonly #context: RunnerContext;
+  readonly #runners = new Map<GateId, PoolRunner>();
+  readonly #lifecycle: Lifecycle;
+  #stopping = false;
+
+  constructor(deps: EngineDeps) {
+    const options = { ...DEFAULT_OPTIONS, ...deps.options };
+    this.#context = { ...deps, observer: deps.observer ?? {}, options };
+    this.#lifecycle = new Lifecycle(this, this.#context);
+  }
+
+  submit<T>(gateId: GateId, command: Command<T>): Promise<Committed<Result<T>>> {
+    if (this.#stopping)
+      return Promise.reject(new Unavailable("the server is shutting down; try again"));
+    return this.#runner(gateId).submit(command);
+  }
+
+  async read<T>(gateId: GateId, read: Read<T>): Promise<Committed<T> | null> {
+    for (let restarts = 0; ; restarts += 1) {
+      const now = await this.#settled(gateId);
+      if (now === null) return null;
+      // Looked at in the same tick as it is read, so that state and sequence belong together.
+      const view = this.#runner(gateId).cache.newest(now);
+      if (!view) continue;
+      const through = restarts >= READ_RESTARTS;
+      const value = await this.#slice(gateId, view, { read, through });
+      if (value !== MOVED_ON) return { value: value as T, seq: view.seq, now: view.now };
+    }
+  }
+
+  async settle(gateIds: readonly GateId[]): Promise<void> {
+    if (gateIds.length === 0) return;
+    const due = await this.#context.store.dueAmong(gateIds);
+    await Promise.all(due.map((gateId) => this.submit(gateId, SETTLE)));
+  }
+
+  async move<T>(move: Move<T>): Promise<Committed<Result<T>>> {
+    const [from, to] = [this.#runner(move.from), this.#runner(move.to)];
+    for (let attempt = 0; attempt < MOVE_ATTEMPTS; attempt += 1) {
+      const leaving = await from.cache.refresh();
+      if (!leaving) throw new NoSuchGate(move.from);
+      const entering = (await to.cache.refresh()) ?? (move.create ? await to.cache.blank() : null);
+      if (!entering) throw new NoSuchGate(move.to);
+      if (!from.cache.isAt(leaving) || (entering.exists && !to.cache.isAt(entering))) continue;
+      const planned = this.#planMove(move, leaving, entering);
+      if (!planned.result.ok) return { value: planned.result, seq: entering.seq, now: planned.now };
+      const outcome = await this.#writeMove(planned);
+      from.cache.drop();
+      to.cache.drop();
+      if (outcome) return { value: planned.result, seq: outcome.seq, now: planned.now };
+    }
+    throw new Unavailable("both pools are too busy; try again shortly");
+  }
+
+  async rebuild(gateId: GateId): Promise<Correction[]> {
+    await this.settle([gateId]);
+    const stored = await this.#context.store.stored(gateId);
+    if (!stored?.snapshot.config) return [];
+    const corrections = differences(stored);
+    if (corrections.length === 0) return [];
+    for (const correction of corrections) {
+      this.#context.observer.correction?.(gateId, correction);
+      this.#context.log.error(
+        { gateId, ...correction },
+        "a stored count did not match its bookings",
+      );
+    }
+    const runner = this.#runner(gateId);
+    runner.cache.drop();
+    await runner.submit({ name: "rebuild", tenantId: "", plan: correct(corrections) });
+    return corrections;
+  }
+
+  start(): void {
+    this.#lifecycle.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#lifecycle.stop();
+    await Promise.all([...this.#runners.values()].map((runner) => runner.idle()));
+  }
+
+  #runner(gateId: GateId): PoolRunner {
+    const known = this.#runners.get(gateId);
+    if (known) return known;
+    const runner = new PoolRunner(gateId, this.#context);
+    this.#runners.set(gateId, runner);
+    return runner;
+  }
+
+  /** Sees to it that nothing is due in what this process holds; the clock then, null when there is no such pool. */
+  async #settled(gateId: GateId): Promise<number | null> {
+    for (;;) {
+      const view = await this.#runner(gateId).cache.refresh();
+      if (!view) {
+        this.#runners.delete(gateId);
+        return null;
+      }
+      const dueAt = view.state.nextDueAt();
+      if (dueAt === null || dueAt > view.now) return view.now;
+      await this.submit(gateId, SETTLE);
+    }
+  }
+
+  async #slice<T>(
+    gateId: GateId,
+    view: View,
+    { read, through }: { read: Read<T>; through: boolean },
+  ): Promise<T | typeof MOVED_ON> {
+    const { elapsed } = this.#context;
+    const value = read(view.state, view.now);
+    if (!isGenerator(value)) return value;
+    const { cache } = this.#runner(gateId);
+    let sliceStart = elapsed();
+    for (;;) {
+      const step = value.next();
+      if (step.done) return step.value;
+      if (through || elapsed() - sliceStart < READ_SLICE_MS) continue;
+      await nextTick();
+      sliceStart = elapsed();
+      if (!cache.isAt(view)) return MOVED_ON;
+    }
+  }
+
+  #planMove<T>(move: Move<T>, leaving: View, entering: View): PlannedMove<T> {
+    const { random } = this.#context;
+    const now = Math.max(leaving.now, entering.now);
+    const a = new BatchTurn(leaving.state, now, random);
+    const b = new BatchTurn(entering.state, now, random);
+    const starts = [a.checkpoint(), b.checkpoint()] as const;
+    try {
+      for (const turn of [a, b]) applyDue(turn);
+      const result = move.plan(a, b);
+      const side = (gateId: GateId, view: View, turn: BatchTurn): GateWrite => ({
+        gateId,
+        expectedSeq: view.seq,
+        batch: { ...turn.finish(freshId("evt", now, random(10))), keys: [] },
+      });
+      return { result, now, from: side(move.from, leaving, a), to: side(move.to, entering, b) };
+    } finally {
+      a.rollback(starts[0]);
+      b.rollback(starts[1]);
+    }
+  }
+
+  async #writeMove<T>({ from, to, now }: PlannedMove<T>): Promise<{ seq: number } | null> {
+    const { store } = this.#context;
+    try {
+      const outcome = await store.applyPair(from, to, now);
+      return outcome.ok ? { seq: outcome.seq } : null;
+    } catch (error) {
+      // Both sides are in one transaction, so the target's history speaks for both.
+      const { kind } = store.failureOf(error);
+      if (kind === "unknown") return store.outcome(to.gateId, to.batch.id);
+      if (kind === "transient") return null;
+      throw error;
+    }
+  }
+}
+
+interface PlannedMove<T> {
+  readonly result: Result<T>;
+  readonly now: number;
+  readonly from: GateWrite;
+  readonly to: GateWrite;
+}
+
+/** The pool changed while a sliced read was paused. */
+const MOVED_ON = Symbol("moved on");
+
+/** Asks for nothing, so that a batch is planned and what is due is applied. */
+const SETTLE: Command<null> = { name: "settle", tenantId: "", plan: () => ok(null) };
+
+function isGenerator<T>(value: T | Generator<unknown, T>): value is Generator<unknown, T> {
+  return typeof value === "object" && value !== null && Symbol.iterator in value && "next" in value;
+}

@@ -1,0 +1,53 @@
+/** What the engine throws when it cannot decide; refusals are values and never come this way. */
+import type { KeyClaim } from "@berth/db";
+import type { GateId } from "@berth/domain";
+
+/** The idempotency key is taken: the claim names the reservation that it made. */
+export class KeyTaken extends Error {
+  readonly claim: KeyClaim;
+  constructor(claim: KeyClaim) {
+    super("the idempotency key was used before");
+    this.name = "KeyTaken";
+    this.claim = claim;
+  }
+}
+
+/** The pool that the command was to create is there already. */
+export class GateExists extends Error {
+  constructor(gateId: GateId) {
+    super(`${gateId} exists already`);
+    this.name = "GateExists";
+  }
+}
+
+/** There is no such pool, and the command does not make one. */
+export class NoSuchGate extends Error {
+  constructor(gateId: GateId) {
+    super(`there is no ${gateId}`);
+    this.name = "NoSuchGate";
+  }
+}
+
+/** Too many commands wait for this pool. */
+export class Overloaded extends Error {
+  constructor() {
+    super("too many requests are waiting for this pool; try again shortly");
+    this.name = "Overloaded";
+  }
+}
+
+/** The database could not be asked in time, or the engine is stopping; keyed calls may be retried. */
+export class Unavailable extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "Unavailable";
+  }
+}
+
+/** The caller went away before the decision. */
+export class Cancelled extends Error {
+  constructor() {
+    super("the caller went away before the decision");
+    this.name = "Cancelled";
+  }
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { FairQueue } from "./fair-queue.ts";
+
+const item = (tenantId: string, n: number) => ({ tenantId, n });
+
+test("a tenant with a long queue does not keep a newcomer waiting", () => {
+  const queue = new FairQueue<ReturnType<typeof item>>(100);
+  for (let n = 0; n < 50; n += 1) queue.push(item("t-busy", n));
+  queue.push(item("t-new", 0));
+  expect(queue.take(2)).toEqual([item("t-busy", 0), item("t-new", 0)]);
+  expect(queue.size).toBe(49);
+});
+
+test("one tenant's wishes keep their order, also when they are put back", () => {
+  const queue = new FairQueue<ReturnType<typeof item>>(100);
+  for (let n = 0; n < 4; n += 1) queue.push(item("t-a", n));
+  queue.push(item("t-b", 0));
+  const taken = queue.take(3);
+  expect(taken).toEqual([item("t-a", 0), item("t-b", 0), item("t-a", 1)]);
+  queue.putBack(taken);
+  expect(queue.take(9).filter(({ tenantId }) => tenantId === "t-a")).toEqual(
+    [0, 1, 2, 3].map((n) => item("t-a", n)),
+  );
+  expect(queue.size).toBe(0);
+});
+
+test("a full queue refuses and says so", () => {
+  const queue = new FairQueue<ReturnType<typeof item>>(2);
+  expect([0, 1, 2].map((n) => queue.push(item("t-a", n)))).toEqual([true, true, false]);
+  expect(queue.size).toBe(2);
+});

@@ -1,0 +1,52 @@
+/** A bounded queue that serves tenants in turn, each tenant's own wishes in order. */
+import type { TenantId } from "@berth/domain";
+
+export class FairQueue<T extends { readonly tenantId: TenantId }> {
+  readonly #lanes = new Map<TenantId, T[]>();
+  readonly #max: number;
+  #size = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** False when the queue is full. */
+  push(item: T): boolean {
+    if (this.#size >= this.#max) return false;
+    const lane = this.#lanes.get(item.tenantId);
+    if (lane) lane.push(item);
+    else this.#lanes.set(item.tenantId, [item]);
+    this.#size += 1;
+    return true;
+  }
+
+  /** Up to `count` items, one a tenant and round; a tenant served goes behind those that were not. */
+  take(count: number): T[] {
+    const taken: T[] = [];
+    while (taken.length < count && this.#size > 0) {
+      const [next] = this.#lanes;
+      if (!next) break;
+      const [tenantId, lane] = next;
+      // Served, the tenant goes behind the others.
+      this.#lanes.delete(tenantId);
+      taken.push(...lane.splice(0, 1));
+      this.#size -= 1;
+      if (lane.length > 0) this.#lanes.set(tenantId, lane);
+    }
+    return taken;
+  }
+
+  /** Puts items back at the front of their lanes, in the order given. */
+  putBack(items: readonly T[]): void {
+    for (const item of items.toReversed()) {
+      const lane = this.#lanes.get(item.tenantId);
+      if (lane) lane.unshift(item);
+      else this.#lanes.set(item.tenantId, [item]);
+      this.#size += 1;
+    }
+  }
+}

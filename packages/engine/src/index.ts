@@ -1,0 +1,12 @@
+export { type Engine, type EngineDeps, type Move, createEngine } from "./engine.ts";
+export { Cancelled, GateExists, KeyTaken, NoSuchGate, Overloaded, Unavailable } from "./errors.ts";
+export {
+  type Command,
+  type Committed,
+  type Correction,
+  DEFAULT_OPTIONS,
+  type EngineLog,
+  type EngineObserver,
+  type EngineOptions,
+  type Read,
+} from "./types.ts";

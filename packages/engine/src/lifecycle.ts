@@ -1,0 +1,60 @@
+/**
+ * The worker of time passing: looks for pools that have something due and nobody asking, and lets the
+ * ordinary batch apply it. Correctness never waits for it, every process runs one, and doing it twice is
+ * harmless: the second finds nothing due.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Engine } from "./engine.ts";
+import type { RunnerContext } from "./pool-runner.ts";
+
+/** Pools looked at in one round, and at the same time. */
+const ROUND_MAX = 64;
+
+export class Lifecycle {
+  readonly #engine: Engine;
+  readonly #context: RunnerContext;
+  #abort: AbortController | null = null;
+  #loops: Promise<void>[] = [];
+
+  constructor(engine: Engine, context: RunnerContext) {
+    this.#engine = engine;
+    this.#context = context;
+  }
+
+  start(): void {
+    if (this.#abort) return;
+    const abort = new AbortController();
+    this.#abort = abort;
+    const { lifecycleMs, rebuildMs } = this.#context.options;
+    this.#loops = [this.#every(lifecycleMs, abort.signal, () => this.#settleDue())];
+    if (rebuildMs > 0)
+      this.#loops.push(this.#every(rebuildMs, abort.signal, () => this.#rebuildAll()));
+  }
+
+  async stop(): Promise<void> {
+    this.#abort?.abort();
+    this.#abort = null;
+    await Promise.all(this.#loops);
+  }
+
+  async #every(ms: number, signal: AbortSignal, task: () => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      await task().catch((error: unknown) => {
+        const reason = error instanceof Error ? error.name : "unknown";
+        this.#context.log.warn({ reason }, "the lifecycle worker will try again");
+      });
+    }
+  }
+
+  async #settleDue(): Promise<void> {
+    const due = await this.#context.store.due(ROUND_MAX);
+    for (const { lateMs } of due) this.#context.observer.lag?.(lateMs);
+    await this.#engine.settle(due.map(({ gateId }) => gateId));
+  }
+
+  async #rebuildAll(): Promise<void> {
+    for (const gateId of await this.#context.store.pools()) await this.#engine.rebuild(gateId);
+  }
+}

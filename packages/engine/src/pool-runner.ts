@@ -1,0 +1,371 @@
+/**
+ * One pool in one process: commands queue, a batch of them is planned in memory at the newest state, and
+ * one gated write decides. A lost race plans again; nothing is held while the database is asked.
+ */
+import type { ApplyOutcome, GateBatch, KeyClaim, PoolStore } from "@berth/db";
+import { type GateId, type Result, applyDue, freshId } from "@berth/domain";
+import { setTimeout as delay } from "node:timers/promises";
+import { BatchTurn, type Random } from "./batch-turn.ts";
+import { Cancelled, GateExists, KeyTaken, NoSuchGate, Overloaded, Unavailable } from "./errors.ts";
+import { FairQueue } from "./fair-queue.ts";
+import { PoolCache, type View } from "./pool-cache.ts";
+import type { Command, Committed, EngineLog, EngineObserver, EngineOptions } from "./types.ts";
+
+export interface RunnerContext {
+  readonly store: PoolStore;
+  readonly random: Random;
+  readonly log: EngineLog;
+  readonly observer: EngineObserver;
+  readonly options: EngineOptions;
+  /** Milliseconds of a clock that only ever goes forward. */
+  readonly elapsed: () => number;
+}
+
+/** A command that waits for its decision. */
+interface Pending {
+  readonly tenantId: string;
+  readonly command: Command<unknown>;
+  readonly deadline: number;
+  settle(decided: Committed<Result<unknown>>): void;
+  fail(error: Error): void;
+}
+
+/** A batch planned at one view: what to write, and what to answer when it is taken. */
+interface Plan {
+  readonly view: View;
+  readonly batch: GateBatch | null;
+  readonly answers: readonly { readonly pending: Pending; readonly result: Result<unknown> }[];
+  /** Commands that go into a later batch. */
+  readonly left: readonly Pending[];
+  readonly planMs: number;
+}
+
+/** What planning has gathered so far. */
+interface Planned {
+  readonly answers: { readonly pending: Pending; readonly result: Result<unknown> }[];
+  readonly left: Pending[];
+  readonly extras: { secret?: Uint8Array | null; poolKey?: string };
+  /** Nothing else goes into this batch. */
+  closed?: boolean;
+}
+
+/** Races lost before the next one waits a random while, and before the pool's lock is taken. */
+const LOSSES_BEFORE_JITTER = 3;
+const LOSSES_BEFORE_LOCK = 8;
+const JITTER_MS = 50;
+const TRANSIENT_RETRIES = 6;
+
+export class PoolRunner {
+  readonly cache: PoolCache;
+  readonly #gateId: GateId;
+  readonly #context: RunnerContext;
+  readonly #queue: FairQueue<Pending>;
+  #draining: Promise<void> | null = null;
+
+  constructor(gateId: GateId, context: RunnerContext) {
+    this.#gateId = gateId;
+    this.#context = context;
+    this.#queue = new FairQueue(context.options.queueMax);
+    this.cache = new PoolCache(gateId, context.store);
+  }
+
+  /** Decides the command in one of the pool's next batches. */
+  submit<T>(command: Command<T>): Promise<Committed<Result<T>>> {
+    return new Promise((resolve, reject) => {
+      const pending: Pending = {
+        tenantId: command.tenantId,
+        command,
+        deadline: this.#context.elapsed() + this.#context.options.deadlineMs,
+        settle: (decided) => resolve(decided as Committed<Result<T>>),
+        fail: reject,
+      };
+      if (!this.#queue.push(pending)) return reject(new Overloaded());
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Resolves when nothing waits or runs. */
+  async idle(): Promise<void> {
+    while (this.#draining) await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      // Wishes made in the same tick share the batch.
+      await Promise.resolve();
+      while (this.#queue.size > 0)
+        await this.#decide(this.#queue.take(this.#context.options.batchMax));
+    } finally {
+      this.#draining = null;
+    }
+  }
+
+  /** Decides a batch; whatever happens, every one of its commands is answered or put back. */
+  async #decide(taken: readonly Pending[]): Promise<void> {
+    try {
+      await this.#decideOrThrow(taken);
+    } catch (error) {
+      const failure = this.#context.store.failureOf(error);
+      if (failure.kind === "violation") {
+        this.#context.observer.violation?.(failure.sqlState);
+        this.#context.log.error(
+          { gateId: this.#gateId, sqlState: failure.sqlState },
+          "the database refused a planned batch",
+        );
+        this.cache.drop();
+        if (taken.length > 1) {
+          // Halve it: the culprit ends up alone, its neighbours are decided.
+          const middle = Math.ceil(taken.length / 2);
+          await this.#decide(taken.slice(0, middle));
+          await this.#decide(taken.slice(middle));
+          return;
+        }
+      }
+      for (const pending of taken) pending.fail(asError(error));
+    }
+  }
+
+  async #decideOrThrow(taken: readonly Pending[]): Promise<void> {
+    let todo = this.#stillWanted(taken);
+    let losses = 0;
+    let transients = 0;
+    while (todo.length > 0) {
+      try {
+        const view = await this.#view(todo);
+        todo = this.#stillWanted(todo);
+        const plan = this.#plan(view, todo);
+        this.#queue.putBack(plan.left);
+        todo = plan.answers.map(({ pending }) => pending);
+        const outcome = await this.#write(plan);
+        transients = 0;
+        if (outcome.ok) {
+          if (plan.batch) this.cache.commit(view, outcome.seq, plan.batch);
+          this.#answer(plan, outcome.seq);
+          return;
+        }
+        todo = this.#afterRefusal(outcome, todo);
+        losses += 1;
+        if (outcome.kind === "stale" || outcome.kind === "behind") {
+          this.#context.observer.gateLost?.();
+          if (losses >= LOSSES_BEFORE_LOCK) return await this.#decideLocked(todo);
+          if (losses >= LOSSES_BEFORE_JITTER) await this.#jitter(JITTER_MS);
+        }
+      } catch (error) {
+        if (this.#context.store.failureOf(error).kind !== "transient") throw error;
+        transients += 1;
+        if (transients > TRANSIENT_RETRIES)
+          throw new Unavailable("the database cannot be reached; try again shortly", error);
+        await this.#jitter(JITTER_MS * 2 ** transients);
+        todo = this.#stillWanted(todo);
+      }
+    }
+  }
+
+  /** The last resort: plans under the pool's own lock, so that nobody can come first. */
+  async #decideLocked(todo: readonly Pending[]): Promise<void> {
+    const { store, observer } = this.#context;
+    observer.lockedPlan?.();
+    const decided = await store.locked(this.#gateId, async (locked) => {
+      const view = await this.cache.refresh(locked);
+      if (!view) throw new NoSuchGate(this.#gateId);
+      const plan = this.#plan(view, todo);
+      if (!plan.batch) return { plan, outcome: { ok: true as const, seq: view.seq } };
+      return { plan, outcome: await locked.apply(view.seq, view.now, plan.batch) };
+    });
+    const { plan, outcome } = decided;
+    this.#queue.putBack(plan.left);
+    if (outcome.ok) {
+      if (plan.batch) this.cache.commit(plan.view, outcome.seq, plan.batch);
+      return this.#answer(plan, outcome.seq);
+    }
+    // A key that was there already: the others come first in the next batch.
+    this.#queue.putBack(
+      this.#afterRefusal(
+        outcome,
+        plan.answers.map(({ pending }) => pending),
+      ),
+    );
+  }
+
+  async #view(todo: readonly Pending[]): Promise<View> {
+    const refreshed = await this.cache.refresh();
+    const view = refreshed && (this.cache.newest(refreshed.now) ?? refreshed);
+    if (view) return view;
+    if (todo.some(({ command }) => command.create)) return this.cache.blank();
+    throw new NoSuchGate(this.#gateId);
+  }
+
+  /** Synchronous from start to end, so nobody sees the state in between. */
+  #plan(view: View, todo: readonly Pending[]): Plan {
+    const { elapsed, options, random } = this.#context;
+    const started = elapsed();
+    const turn = new BatchTurn(view.state, view.now, random);
+    const start = turn.checkpoint();
+    const claims = new Map<string, KeyClaim>();
+    const planned: Planned = { answers: [], left: [], extras: {} };
+    try {
+      applyDue(turn);
+      for (const [index, pending] of todo.entries()) {
+        const late = index > 0 && elapsed() - started > options.planSliceMs;
+        if (late || planned.closed || mustWait(pending.command, turn, claims))
+          planned.left.push(pending);
+        else this.#planOne(pending, turn, { claims, planned });
+      }
+      const id = freshId("evt", view.now, random(10));
+      const batch = turn.isEmpty
+        ? null
+        : { ...turn.finish(id), keys: [...claims.values()], ...planned.extras };
+      return {
+        view,
+        batch,
+        answers: planned.answers,
+        left: planned.left,
+        planMs: elapsed() - started,
+      };
+    } finally {
+      turn.rollback(start);
+    }
+  }
+
+  #planOne(
+    pending: Pending,
+    turn: BatchTurn,
+    { claims, planned }: { claims: Map<string, KeyClaim>; planned: Planned },
+  ): void {
+    const { command } = pending;
+    // Planned all the same, it would put a new pool in the place of the one that is there.
+    if (command.create && turn.state.config) return pending.fail(new GateExists(this.#gateId));
+    const before = turn.checkpoint();
+    let result: Result<unknown>;
+    try {
+      result = command.plan(turn);
+    } catch (error) {
+      // A bug in one command is that command's alone.
+      turn.rollback(before);
+      this.#context.log.error(
+        { command: command.name, stack: asError(error).stack },
+        "planning threw",
+      );
+      return pending.fail(asError(error));
+    }
+    if (!result.ok) turn.rollback(before);
+    planned.answers.push({ pending, result });
+    const reservationId = turn.createdSince(before);
+    if (command.key && reservationId)
+      claims.set(keyOf(command.key), { ...command.key, reservationId });
+    if (!isAlone(command)) return;
+    planned.closed = true;
+    if (command.secret !== undefined) planned.extras.secret = command.secret;
+    if (command.poolKey !== undefined) planned.extras.poolKey = command.poolKey;
+  }
+
+  async #write(plan: Plan): Promise<ApplyOutcome> {
+    if (!plan.batch) return { ok: true, seq: plan.view.seq };
+    const { store, observer, elapsed } = this.#context;
+    const started = elapsed();
+    try {
+      const outcome = await store.apply(
+        { gateId: this.#gateId, expectedSeq: plan.view.seq, batch: plan.batch },
+        plan.view.now,
+      );
+      observer.batch?.({
+        size: plan.answers.length,
+        planMs: plan.planMs,
+        writeMs: elapsed() - started,
+      });
+      return outcome;
+    } catch (error) {
+      if (store.failureOf(error).kind !== "unknown") throw error;
+      return this.#resolve(plan);
+    }
+  }
+
+  /** The connection was lost after the write was sent: ask the pool's history, under its lock. */
+  async #resolve(plan: Plan): Promise<ApplyOutcome> {
+    const { store, observer } = this.#context;
+    const batchId = plan.batch?.id ?? "";
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const committed = await store.outcome(this.#gateId, batchId);
+        observer.unknownOutcome?.(committed ? "committed" : "aborted");
+        return committed
+          ? { ok: true, seq: committed.seq }
+          : { ok: false, kind: "stale", seq: plan.view.seq };
+      } catch (error) {
+        if (store.failureOf(error).kind !== "transient" || attempt >= TRANSIENT_RETRIES) {
+          observer.unknownOutcome?.("unresolved");
+          throw new Unavailable(
+            "the connection was lost before the answer; ask again with the same key",
+            error,
+          );
+        }
+        await this.#jitter(JITTER_MS * 2 ** attempt);
+      }
+    }
+  }
+
+  /** Answers those that the refusal settles; the others are to be planned again. */
+  #afterRefusal(outcome: Exclude<ApplyOutcome, { ok: true }>, todo: readonly Pending[]): Pending[] {
+    switch (outcome.kind) {
+      case "stale":
+      case "behind":
+        return [...todo];
+      case "exists":
+        for (const pending of todo) pending.fail(new GateExists(this.#gateId));
+        return [];
+      case "keys": {
+        const taken = new Map(outcome.keys.map((claim) => [keyOf(claim), claim]));
+        return todo.filter((pending) => {
+          const claim = pending.command.key && taken.get(keyOf(pending.command.key));
+          if (claim) pending.fail(new KeyTaken(claim));
+          return !claim;
+        });
+      }
+    }
+  }
+
+  #answer(plan: Plan, seq: number): void {
+    for (const { pending, result } of plan.answers)
+      pending.settle({ value: result, seq, now: plan.view.now });
+  }
+
+  /** Drops those whose caller has gone or whose deadline has passed, before anything is planned for them. */
+  #stillWanted(all: readonly Pending[]): Pending[] {
+    const now = this.#context.elapsed();
+    return all.filter((pending) => {
+      if (pending.command.signal?.aborted) pending.fail(new Cancelled());
+      else if (now > pending.deadline)
+        pending.fail(new Unavailable("the pool did not get to this request in time; try again"));
+      else return true;
+      return false;
+    });
+  }
+
+  async #jitter(most: number): Promise<void> {
+    const [a = 0, b = 0] = this.#context.random(2);
+    await delay(((a * 256 + b) / 65_536) * most);
+  }
+}
+
+/** A command that makes its pool or brings a secret is written by itself. */
+function isAlone(command: Command<unknown>): boolean {
+  return command.create === true || command.secret !== undefined;
+}
+
+/** Whether the command has to go into a later batch: one key is claimed once a batch. */
+function mustWait(
+  command: Command<unknown>,
+  turn: BatchTurn,
+  claims: ReadonlyMap<string, KeyClaim>,
+): boolean {
+  if (isAlone(command)) return !turn.isEmpty;
+  return command.key !== undefined && claims.has(keyOf(command.key));
+}
+
+function keyOf(claim: { tenantId: string; principal: string; key: string }): string {
+  return JSON.stringify([claim.tenantId, claim.principal, claim.key]);
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,91 @@
+/** What callers hand the engine and what they get back. */
+import type { KeyClaim } from "@berth/db";
+import type { GateId, PoolState, Result, TenantId, Turn } from "@berth/domain";
+
+/** One wish for one pool. `plan` is synchronous, pure but for the turn, and may be run more than once. */
+export interface Command<T> {
+  /** For logs and metrics. */
+  readonly name: string;
+  /** Whose turn it is: queues are fair between tenants. */
+  readonly tenantId: TenantId;
+  /** A caller that has gone before the decision gets nothing. */
+  readonly signal?: AbortSignal | undefined;
+  /** The idempotency key that the reservation made by this command consumes. */
+  readonly key?: Omit<KeyClaim, "reservationId"> | undefined;
+  /** `pools.create`: the pool's own idempotency key. */
+  readonly poolKey?: string | undefined;
+  /** The sealed secret that a config change stores; undefined keeps the present one, null drops it. */
+  readonly secret?: Uint8Array | null | undefined;
+  /** The gate is made by this command: a new pool, or the first sight of a node in no pool. */
+  readonly create?: boolean | undefined;
+  plan(turn: Turn): Result<T>;
+}
+
+/** A value and the place in the pool's order that it is true at. */
+export interface Committed<T> {
+  readonly value: T;
+  readonly seq: number;
+  readonly now: number;
+}
+
+/**
+ * A read of a committed state in which nothing is due. A generator yields where it may be paused: the
+ * engine runs it in short slices and starts it again when the pool moved on in between.
+ */
+export type Read<T> = (state: PoolState, now: number) => T | Generator<unknown, T>;
+
+/** A stored count that did not match a recount from the bookings. */
+export interface Correction {
+  /** `gpu`, or `quota of t-a: gpu`. */
+  readonly row: string;
+  readonly stored: Readonly<Record<string, unknown>> | null;
+  readonly counted: Readonly<Record<string, unknown>>;
+}
+
+/** Told of what operators watch; every method is optional. */
+export interface EngineObserver {
+  /** One gated write: how many commands, how long planning and writing took, in milliseconds. */
+  batch?(facts: { size: number; planMs: number; writeMs: number }): void;
+  /** Another server's write came first. */
+  gateLost?(): void;
+  /** Planned under the pool's lock after losing the gate too often. */
+  lockedPlan?(): void;
+  /** The connection was lost after a write was sent; what became of it. */
+  unknownOutcome?(became: "committed" | "aborted" | "unresolved"): void;
+  /** The database refused what the planner thought right: a bug, and the alarm for it. */
+  violation?(sqlState: string): void;
+  /** A rebuild found a row that did not match its bookings. */
+  correction?(gateId: GateId, correction: Correction): void;
+  /** How late a due transition was applied by the worker, in milliseconds. */
+  lag?(ms: number): void;
+}
+
+export interface EngineLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface EngineOptions {
+  /** Commands that one gated write carries at most. */
+  readonly batchMax: number;
+  /** Planning of one batch stops after this long; what is left goes into the next one. */
+  readonly planSliceMs: number;
+  /** Commands waiting for one pool at most; one more is `Overloaded`. */
+  readonly queueMax: number;
+  /** How long a command may wait for its decision. */
+  readonly deadlineMs: number;
+  /** How often the lifecycle worker looks for due transitions. */
+  readonly lifecycleMs: number;
+  /** How often every pool's rollup is recounted; 0 never. */
+  readonly rebuildMs: number;
+}
+
+export const DEFAULT_OPTIONS: EngineOptions = {
+  batchMax: 64,
+  planSliceMs: 10,
+  queueMax: 2_000,
+  deadlineMs: 15_000,
+  lifecycleMs: 200,
+  rebuildMs: 600_000,
+};
