@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ACTIONS } from "@berth/contract";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Principal, ROLES, type Role, type VisiblePool } from "../call.ts";
+import { type LogLine, logInto } from "../testing/test-api.ts";
+import { type Policies, PolicyError, type Resource, loadPolicies } from "./policy.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function load(files: Record<string, string> = {}, lines: LogLine[] = []): Policies {
+  const directory = mkdtempSync(join(tmpdir(), "berth-policies-"));
+  folders.push(directory);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  return loadPolicies({ directory, log: logInto(lines) });
+}
+
+function principal(role: Role, tenantId = "t"): Principal {
+  const id = JSON.stringify([tenantId, "ci"]);
+  const keyId = "key_00000000000000000000000000";
+  return { id, tenantId, name: "ci", role, scope: null, keyId, expiresAt: null };
+}
+
+const own = { tenantId: "t", ancestors: [] };
+const child = { tenantId: "c", ancestors: ["t", "top"] };
+const other = { tenantId: "x", ancestors: [] };
+const pool: VisiblePool = {
+  poolId: "pool_00000000000000000000000000",
+  ownerId: "t",
+  owned: true,
+  archived: false,
+  version: 1,
+  gpuModel: "H100",
+  class: "metal-host",
+  sharing: "exclusive",
+  region: "eu-1",
+  offeredTenantId: "t",
+  descendant: false,
+};
+const ownPool: Resource = { kind: "compute-pool", scope: own, pool };
+
+describe("roles and actions", () => {
+  const shipped = load();
+  const node = {
+    id: "node_00000000000000000000000000",
+    siteId: "site_00000000000000000000000000",
+    tenantId: "t",
+    gateId: "node_00000000000000000000000000",
+    poolId: null,
+  } as const;
+  const things: Resource[] = [own, child, other].flatMap((scope): Resource[] => [
+    { kind: "compute-tenant", scope },
+    { kind: "compute-pool", scope, pool },
+    { kind: "compute-pool", scope, pool: { ...pool, owned: false, gpuModel: null } },
+    { kind: "compute-node", scope, node: { ...node, tenantId: scope.tenantId } },
+    { kind: "compute-node", scope, node: { ...node, tenantId: "elsewhere" } },
+  ]);
+  things.push({ kind: "compute-fleet" });
+
+  /** The roles as the documentation has them, without Cedar. */
+  function model(role: Role, action: string, resource: Resource): boolean {
+    if (!shipped.knows(action, resource.kind)) return false;
+    if (role === "fleet-admin") return true;
+    if (!("scope" in resource)) return false;
+    if (![resource.scope.tenantId, ...resource.scope.ancestors].includes("t")) return false;
+    if (action.endsWith(":read")) return true;
+    const books = ["compute:reservations:create", "compute:reservations:manage"].includes(action);
+    if (books) return role !== "tenant-viewer";
+    if (role !== "tenant-admin" || action === "compute:fleet:manage") return false;
+    if (resource.kind === "compute-tenant") return true;
+    if (resource.kind === "compute-pool") return resource.pool.owned;
+    return resource.kind === "compute-node" && resource.node.tenantId === resource.scope.tenantId;
+  }
+
+  for (const role of ROLES)
+    test(`${role} may exactly what the model says`, () => {
+      for (const action of ACTIONS)
+        for (const resource of things) {
+          const got = shipped.decide(principal(role), action, resource);
+          expect([action, resource, got]).toEqual([
+            action,
+            resource,
+            model(role, action, resource),
+          ]);
+        }
+    });
+
+  test("an action that nobody defined is denied to all but nobody", () => {
+    for (const role of ROLES)
+      expect(shipped.decide(principal(role), "compute:units:reserve", ownPool)).toBe(false);
+  });
+
+  test("tenant ids that look like policy text are only ids", () => {
+    for (const id of ['"', '::"', "\\", 'x" || true', "Berth::Tenant"]) {
+      const scope = { tenantId: id, ancestors: [] };
+      const resource: Resource = { kind: "compute-tenant", scope };
+      expect(shipped.decide(principal("tenant-admin", id), "compute:pools:read", resource)).toBe(
+        true,
+      );
+      expect(shipped.decide(principal("tenant-admin"), "compute:pools:read", resource)).toBe(false);
+    }
+  });
+});
+
+describe("a folder of policies", () => {
+  test("can forbid by an attribute of the pool, and a second question gets the same answer", () => {
+    const text = `forbid (principal, action == Berth::Action::"compute:reservations:create", resource is Berth::Pool)
+      when { resource has gpuModel && resource.gpuModel == "H100" };`;
+    const policies = load({ "no-h100.cedar": text });
+    const create = (of: VisiblePool) =>
+      policies.decide(principal("tenant-operator"), "compute:reservations:create", {
+        ...ownPool,
+        pool: of,
+      });
+    expect([create(pool), create({ ...pool, gpuModel: "L4" }), create(pool)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  test("denies what a failing policy speaks of, and says which failed", () => {
+    const lines: LogLine[] = [];
+    const text = `forbid (principal, action, resource) when { 9223372036854775807 + 1 > 0 };`;
+    const policies = load({ "broken.cedar": text }, lines);
+    expect(policies.decide(principal("fleet-admin"), "compute:pools:read", ownPool)).toBe(false);
+    expect(JSON.stringify(lines)).toContain("broken.cedar#1");
+  });
+
+  const bad: Record<string, string> = {
+    "a syntax error": "permit (principal, action, resource",
+    "an unknown attribute":
+      'permit (principal, action == Berth::Action::"compute:pools:share", resource) when { resource.nope };',
+    "an attribute that may be missing":
+      'permit (principal, action == Berth::Action::"compute:pools:share", resource) when { resource.gpuModel == "x" };',
+    "an unknown action":
+      'forbid (principal, action == Berth::Action::"compute:pools:shere", resource);',
+    "a type error": "permit (principal, action, resource) when { 1 == principal.name };",
+    "a rule that never applies":
+      'forbid (principal, action == Berth::Action::"compute:fleet:manage", resource is Berth::Pool);',
+    "a template": "permit (principal == ?principal, action, resource);",
+  };
+  for (const [name, text] of Object.entries(bad))
+    test(`with ${name} stops the start and names the file`, () => {
+      expect(() => load({ "site.cedar": text })).toThrow(PolicyError);
+      expect(() => load({ "site.cedar": text })).toThrow(/site\.cedar/);
+    });
+
+  test("that is not there stops the start", () => {
+    const log = logInto([]);
+    expect(() => loadPolicies({ directory: "/nonexistent/berth", log })).toThrow(PolicyError);
+  });
+});

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createApi } from "./root.ts";
+import { type TestApi, testApi } from "./testing/test-api.ts";
+import { type World, makeWorld } from "./testing/world.ts";
+
+let it: TestApi;
+let world: World;
+
+beforeAll(async () => {
+  it = await testApi();
+  world = await makeWorld(it.invoke, it.admin);
+});
+afterAll(() => it.close());
+
+test("denials are one row a principal, method and code, filed in the caller's tenant", async () => {
+  const api = createApi(it.deps);
+  const knock = (token: string | null, input: object) =>
+    api
+      .invoke({
+        method: "pools.archive",
+        rawInput: () => Promise.resolve(input),
+        context: api.context({ token, requestId: "r" }),
+      })
+      .catch(() => null);
+  const pool = { tenantId: world.tenantId, poolId: world.poolId };
+  for (let i = 0; i < 20; i += 1) {
+    await knock(world.tokens.viewer, pool);
+    await knock(world.tokens.stranger, pool);
+    await knock("wrong", pool);
+  }
+  await api.stop();
+  const rows = await it.database.sql`
+    select tenant_id, outcome, count from audit where method = 'pools.archive' order by outcome`;
+  expect([...rows]).toEqual([
+    { tenant_id: world.tenantId, outcome: "FORBIDDEN", count: 20 },
+    { tenant_id: world.strangerTenantId, outcome: "NOT_FOUND", count: 20 },
+  ]);
+});
+
+test("a call without a valid key leaves a log line and no row", async () => {
+  const before = await it.database.sql`select count(*) as n from audit`;
+  it.lines.length = 0;
+  expect((await it.outcome("access.whoami", {}, "wrong")).code).toBe("UNAUTHENTICATED");
+  expect(it.lines.map(({ message }) => message)).toEqual(["a call without a valid key"]);
+  expect(await it.database.sql`select count(*) as n from audit`).toEqual(before);
+});
+
+test("calls that end together are all on file", async () => {
+  const { nodeId } = world;
+  const write = () =>
+    it.invoke("fleet.setNodeState", { nodeId, state: "ready" }, world.tokens.admin);
+  await Promise.all(Array.from({ length: 50 }, write));
+  const [row] = await it.database.sql<{ n: number }[]>`
+    select count(*)::int as n from audit where method = 'fleet.setNodeState'`;
+  expect(row?.n).toBe(50);
+});

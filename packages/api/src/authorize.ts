@@ -1,0 +1,266 @@
+/**
+ * The chain that every call takes, in this order: the caller's role on the tenant, the used idempotency
+ * key, what the tenant may know of, the decision, the method. What is hidden is NOT_FOUND by the same
+ * statements as what is not there; FORBIDDEN is only for what the caller may see. The catalog's row says
+ * what is asked; no method has a say in it.
+ */
+import type { CatalogRow } from "@berth/contract";
+import type {
+  KeyId,
+  MaintenanceId,
+  NodeId,
+  PoolId,
+  ReservationId,
+  SiteId,
+  TenantId,
+  UnitId,
+} from "@berth/domain";
+import type { Resource } from "./access/policy.ts";
+import { poolInScope } from "./access/scope.ts";
+import type { Call, NodeScope, PoolScope, Principal, TenantScope, VisibleNode } from "./call.ts";
+import { ApiError, toApiError } from "./errors.ts";
+import type { HandedKind } from "./handed.ts";
+import {
+  findNode,
+  keyTenant,
+  siteTenant,
+  tenantChain,
+  visiblePool,
+  visibleReservation,
+} from "./visibility.ts";
+
+/** A handler of any method, as the chain sees it. */
+export interface AnyHandler {
+  replay?(call: Call, input: unknown, scope: TenantScope): Promise<unknown>;
+  run(call: Call, input: unknown, scope: unknown): Promise<unknown>;
+}
+
+/** The fields by which inputs name things. */
+interface Named {
+  readonly tenantId?: TenantId;
+  readonly poolId?: PoolId | null;
+  readonly reservationId?: ReservationId;
+  readonly siteId?: SiteId;
+  readonly nodeId?: NodeId;
+  readonly unitId?: UnitId;
+  readonly maintenanceId?: MaintenanceId;
+  readonly keyId?: KeyId;
+}
+
+export interface Step {
+  readonly row: CatalogRow;
+  readonly handler: AnyHandler;
+  readonly call: Call;
+  readonly input: unknown;
+}
+
+/** Of a pool that is not the tenant's own, these do not even exist for it. */
+const OWNER_ACTIONS = new Set(["compute:pools:share", "compute:pools:manage"]);
+/** Its own check sees to it that a narrowed key makes only narrower ones. */
+const MAKES_NARROWER = "access.createKey";
+const LIMITED = { message: "This key is limited to its pools." };
+/** No pool: asked about so that a hidden thing costs the statements that a missing one costs. */
+const NO_POOL: PoolId = `pool_${"0".repeat(52)}`;
+
+/** @throws ApiError */
+export async function authorized(step: Step): Promise<unknown> {
+  const { call, handler, input, row } = step;
+  const settled = await settle(step).catch((thrown: unknown) => {
+    if (thrown instanceof Denied) call.deps.audit.deny(call, thrown.code);
+    throw thrown;
+  });
+  if ("replayed" in settled) {
+    call.answer.replayed = true;
+    return settled.replayed;
+  }
+  return row.kind === "mutation"
+    ? audited(step, settled.scope)
+    : handler.run(call, input, settled.scope);
+}
+
+/** A refusal of the chain itself: counted, not listed one by one. */
+class Denied extends ApiError {}
+
+type Settled = { readonly replayed: unknown } | { readonly scope: object };
+
+async function settle(step: Step): Promise<Settled> {
+  const { row, call, handler, input } = step;
+  const named = (input ?? {}) as Named;
+  if (row.resource === "none") return { scope: {} };
+  if (row.resource === "compute-fleet" && !row.alternative) {
+    if (!poolInScope(call.principal, null)) throw new Denied("FORBIDDEN", LIMITED);
+    decide(call, row.action, [{ kind: "compute-fleet" }]);
+    return { scope: {} };
+  }
+  const { tenantId, node } = await subjectOf(step, named);
+  const scope = await roleOn(call, tenantId);
+  const replayed = await handler.replay?.(call, input, scope);
+  if (replayed !== undefined) return { replayed };
+  const { resource, handed } = await sight(step, scope, { ...named, node });
+  checkKeyPools(step, named, resource);
+  decide(call, row.action, hasFleetWay(row) ? [resource, { kind: "compute-fleet" }] : [resource]);
+  return { scope: handed };
+}
+
+/** Reads of a whole tenant filter by the key's pools themselves. */
+function checkKeyPools(step: Step, named: Named, resource: Resource): void {
+  const { principal, method } = step.call;
+  if (poolInScope(principal, poolOf(resource, named))) return;
+  if (resource.kind !== "compute-tenant" || named.poolId) throw new Denied("NOT_FOUND");
+  if (step.row.kind === "mutation" && method !== MAKES_NARROWER)
+    throw new Denied("FORBIDDEN", LIMITED);
+}
+
+function poolOf(resource: Resource, named: Named): PoolId | null {
+  if (resource.kind === "compute-pool") return resource.pool.poolId;
+  if (resource.kind === "compute-node") return resource.node.poolId;
+  return named.poolId ?? null;
+}
+
+function hasFleetWay(row: CatalogRow): boolean {
+  return row.resource === "compute-fleet" || row.alternative?.resource === "compute-fleet";
+}
+
+interface Subject {
+  readonly tenantId: TenantId;
+  readonly node: VisibleNode | null;
+}
+
+/** The tenant that the call is about: named, or the owner of what is named. "" is nobody's. */
+async function subjectOf({ call, row }: Step, named: Named): Promise<Subject> {
+  const node = row.resource === "compute-node" ? await findNamedNode(call, named) : null;
+  if (named.tenantId !== undefined) return { tenantId: named.tenantId, node };
+  if (row.resource === "compute-node") return { tenantId: node?.tenantId ?? "", node };
+  if (named.siteId) return { tenantId: (await siteTenant(call, named.siteId)) ?? "", node };
+  if (named.keyId) return { tenantId: (await keyTenant(call, named.keyId)) ?? "", node };
+  return { tenantId: call.principal.tenantId, node };
+}
+
+async function findNamedNode(call: Call, named: Named): Promise<VisibleNode | null> {
+  if (named.nodeId) return findNode(call, { nodeId: named.nodeId });
+  if (named.unitId) return findNode(call, { unitId: named.unitId });
+  if (named.maintenanceId) return findNode(call, { maintenanceId: named.maintenanceId });
+  return null;
+}
+
+/** A role reaches the tenants below the one that it is held on; fleet-admin's reaches all. */
+async function roleOn(call: Call, tenantId: TenantId): Promise<TenantScope> {
+  const [found, ...ancestors] = await tenantChain(call.deps.db, tenantId);
+  if (found === undefined || !reaches(call.principal, [found, ...ancestors]))
+    throw new Denied("NOT_FOUND");
+  return { tenantId: found, ancestors };
+}
+
+function reaches(principal: Principal, chain: readonly TenantId[]): boolean {
+  return principal.role === "fleet-admin" || chain.includes(principal.tenantId);
+}
+
+interface Sight {
+  readonly resource: Resource;
+  /** What the handler is given. */
+  readonly handed: TenantScope | PoolScope | NodeScope;
+}
+
+/** Of two ways in, the one that names a thing; the fleet as a whole names none. */
+export function handedKind(row: CatalogRow): HandedKind {
+  const resource =
+    row.resource === "compute-fleet" ? (row.alternative?.resource ?? "none") : row.resource;
+  return resource === "compute-fleet" ? "none" : resource;
+}
+
+async function sight(
+  step: Step,
+  scope: TenantScope,
+  named: Named & { node: VisibleNode | null },
+): Promise<Sight> {
+  switch (handedKind(step.row)) {
+    case "compute-pool":
+      return named.reservationId
+        ? sightOfReservation(step, scope, named.reservationId)
+        : sightOfPool(step, scope, named.poolId ?? NO_POOL);
+    case "compute-node":
+      return sightOfNode(step.call, scope, named.node);
+    default:
+      return { resource: { kind: "compute-tenant", scope }, handed: scope };
+  }
+}
+
+async function sightOfPool(step: Step, scope: TenantScope, poolId: PoolId): Promise<Sight> {
+  const pool = await visiblePool(step.call, scope, poolId);
+  if (!pool || (OWNER_ACTIONS.has(step.row.action) && !pool.owned)) throw new Denied("NOT_FOUND");
+  return { resource: { kind: "compute-pool", scope, pool }, handed: { ...scope, pool } };
+}
+
+/** Where the fleet is a way in, or the pool's ownership is, reservations of other tenants are in sight. */
+async function sightOfReservation(
+  step: Step,
+  scope: TenantScope,
+  id: ReservationId,
+): Promise<Sight> {
+  const { call, row } = step;
+  const others = row.resource === "compute-fleet";
+  const asFleet =
+    others && call.deps.access.decide(call.principal, row.action, { kind: "compute-fleet" });
+  const found = await visibleReservation(call, scope, { id, asOwner: others, asFleet });
+  if (!found) throw new Denied("NOT_FOUND");
+  const { pool, tenantId } = found;
+  return {
+    resource: { kind: "compute-pool", scope, pool },
+    handed: { ...scope, pool, reservation: { id, tenantId } },
+  };
+}
+
+/** The tenant's own, or in a pool that it sees. */
+async function sightOfNode(
+  call: Call,
+  scope: TenantScope,
+  node: VisibleNode | null,
+): Promise<Sight> {
+  const pool = await visiblePool(call, scope, node?.poolId ?? NO_POOL);
+  if (!node || (node.tenantId !== scope.tenantId && !pool)) throw new Denied("NOT_FOUND");
+  return { resource: { kind: "compute-node", scope, node }, handed: { ...scope, node } };
+}
+
+/** One of the ways in must be open. */
+function decide(call: Call, action: string, ways: readonly Resource[]): void {
+  const { access } = call.deps;
+  if (ways.some((resource) => access.decide(call.principal, action, resource))) return;
+  throw new Denied("FORBIDDEN");
+}
+
+/** Runs a mutation and files its outcome; a success is on file before it is answered. */
+async function audited(step: Step, scope: object): Promise<unknown> {
+  const { call, handler, input } = step;
+  const { principal, method, requestId } = call;
+  const tenantId = "tenantId" in scope ? String(scope.tenantId) : principal.tenantId;
+  const row = { principal: principal.id, tenantId, method, requestId };
+  try {
+    const output = await handler.run(call, input, scope);
+    await call.deps.audit.record({ ...row, outcome: "ok", target: targetOf(input, output) });
+    return output;
+  } catch (thrown) {
+    const outcome = toApiError(thrown).code;
+    void call.deps.audit.record({ ...row, outcome, target: targetOf(input, null) });
+    throw thrown;
+  }
+}
+
+const TARGETS = [
+  "reservationId",
+  "unitId",
+  "maintenanceId",
+  "nodeId",
+  "poolId",
+  "keyId",
+  "siteId",
+  "tenantId",
+] as const;
+
+/** The id of what was made, else the most exact one that was named. */
+function targetOf(input: unknown, output: unknown): string | null {
+  const made = (output as { readonly id?: unknown } | null)?.id;
+  if (typeof made === "string") return made;
+  const named = (input ?? {}) as Readonly<Record<string, unknown>>;
+  const field = TARGETS.find((name) => typeof named[name] === "string");
+  return field ? String(named[field]) : null;
+}

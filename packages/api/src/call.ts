@@ -1,0 +1,170 @@
+/**
+ * What a method's file is given: the house's parts, who calls, and what the chain in authorize.ts has
+ * already settled about the thing the call names. A handler never asks who may call it.
+ */
+import {
+  type Contract,
+  type GroupName,
+  type Input,
+  type MethodName,
+  type Output,
+  ROLES,
+  type Role,
+} from "@berth/contract";
+import type { Database } from "@berth/db";
+import type {
+  GateId,
+  KeyId,
+  NodeId,
+  PoolClass,
+  PoolId,
+  ReservationId,
+  SharingMode,
+  SiteId,
+  TenantId,
+} from "@berth/domain";
+import type { Engine } from "@berth/engine";
+import type { Access } from "./access/access.ts";
+import type { Audit } from "./audit.ts";
+import type { HANDED } from "./handed.ts";
+
+/** `group.method`, for every method of the contract. */
+export type Method = MethodName;
+
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface ApiOptions {
+  /** The platform operator's tenant; null = nobody operates units. */
+  readonly platformOrg: TenantId | null;
+  /** 32 bytes that seal policy secrets; null = they are refused. */
+  readonly sealKey: Uint8Array | null;
+}
+
+export interface Deps {
+  readonly db: Database;
+  readonly engine: Engine;
+  readonly access: Access;
+  readonly log: Log;
+  /** Of cryptographic quality: ids and key secrets come from it. */
+  readonly random: (bytes: number) => Uint8Array;
+  readonly audit: Audit;
+  readonly options: ApiOptions;
+}
+
+/** Weakest first; each holds all that the one before it holds. */
+export { ROLES, type Role };
+
+/** What a key is narrowed to; an absent list narrows nothing. */
+export interface KeyScope {
+  readonly poolIds?: readonly PoolId[] | undefined;
+  readonly actions?: readonly string[] | undefined;
+}
+
+/** Who calls. Two keys of one tenant and name are one principal. */
+export interface Principal {
+  /** Unambiguous text of (tenant, name): what idempotency and audit file under. */
+  readonly id: string;
+  readonly tenantId: TenantId;
+  readonly name: string;
+  readonly role: Role;
+  readonly scope: KeyScope | null;
+  readonly keyId: KeyId;
+  /** When the credential ends; null = it does not. */
+  readonly expiresAt: number | null;
+}
+
+/** What the transport shows beside the body: `x-berth-seq`, `Idempotent-Replayed`. */
+export interface Answer {
+  seq?: number;
+  replayed?: boolean;
+}
+
+export interface Call {
+  readonly deps: Deps;
+  readonly method: Method;
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal | undefined;
+  /** The version that the caller named beside an input that has no field for it. */
+  readonly ifMatch: number | undefined;
+  readonly answer: Answer;
+}
+
+/** A tenant on which the caller has a role. */
+export interface TenantScope {
+  readonly tenantId: TenantId;
+  /** Its parents, nearest first; without itself. */
+  readonly ancestors: readonly TenantId[];
+}
+
+/** What policies may test of a pool: its authz row for the tenant that looks. */
+export interface PoolAttributes {
+  readonly gpuModel: string | null;
+  readonly class: PoolClass;
+  readonly sharing: SharingMode;
+  readonly region: string;
+}
+
+/** A pool that the tenant may know of. */
+export interface VisiblePool extends PoolAttributes {
+  readonly poolId: PoolId;
+  readonly ownerId: TenantId;
+  /** Owned by the tenant that looks. */
+  readonly owned: boolean;
+  readonly archived: boolean;
+  /** Raised by every change of pool or offers. */
+  readonly version: number;
+  /** Whose offer and quota rows apply: the tenant itself or its nearest offered ancestor. */
+  readonly offeredTenantId: TenantId;
+  /** Seen through an ancestor's offer: only what remains of its quota is shown. */
+  readonly descendant: boolean;
+}
+
+export interface PoolScope extends TenantScope {
+  readonly pool: VisiblePool;
+  /** Set when the call named a reservation; `tenantId` is whose it is. */
+  readonly reservation?: { readonly id: ReservationId; readonly tenantId: TenantId };
+}
+
+export interface VisibleNode {
+  readonly id: NodeId;
+  readonly siteId: SiteId;
+  /** The site's owner. */
+  readonly tenantId: TenantId;
+  readonly gateId: GateId;
+  readonly poolId: PoolId | null;
+}
+
+export interface NodeScope extends TenantScope {
+  readonly node: VisibleNode;
+}
+
+/** Nothing was named, or nothing that belongs to a tenant. */
+export type NoScope = Readonly<Record<never, never>>;
+
+interface ScopeOf {
+  readonly "compute-tenant": TenantScope;
+  readonly "compute-pool": PoolScope;
+  readonly "compute-node": NodeScope;
+  readonly none: NoScope;
+}
+
+export type Scope<M extends Method> = ScopeOf[(typeof HANDED)[M]];
+
+/** One method: what it does once everything about the caller is settled. */
+export interface Handler<M extends Method> {
+  /** Answers a used idempotency key, before visibility and without a second decision; undefined = not used. */
+  replay?(call: Call, input: Input<M>, scope: TenantScope): Promise<Output<M> | undefined>;
+  run(call: Call, input: Input<M>, scope: Scope<M>): Promise<Output<M>>;
+}
+
+export type GroupHandlers<G extends GroupName> = {
+  readonly [K in keyof Contract[G] & string]: Handler<`${G}.${K}` & Method>;
+};
+/** Every method of the contract has one; a missing one does not type-check. */
+export type Handlers = { readonly [G in GroupName]: GroupHandlers<G> };

@@ -1,0 +1,10 @@
+/** Who the server takes the caller for. */
+import type { Handler } from "../../call.ts";
+import { scopeView } from "./view.ts";
+
+export const whoami: Handler<"access.whoami"> = {
+  run({ principal }) {
+    const { tenantId, name, role, scope, keyId, expiresAt } = principal;
+    return Promise.resolve({ tenantId, name, role, scope: scopeView(scope), keyId, expiresAt });
+  },
+};

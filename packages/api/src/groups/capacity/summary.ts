@@ -1,0 +1,26 @@
+/** Every pool that the tenant sees, with its rows, and whole GPUs by model. */
+import type { Handler } from "../../call.ts";
+import { poolInScope } from "../../access/scope.ts";
+import { visiblePools } from "../../visibility.ts";
+import { poolRows } from "./store.ts";
+import { poolCapacityView, totalsByModel } from "./view.ts";
+
+export const summary: Handler<"capacity.summary"> = {
+  async run(call, _input, scope) {
+    // 1. Which pools: decided on the tenant, so only a key's own narrowing takes any out.
+    const seen = await visiblePools(call, scope);
+    const inScope = seen.filter((pool) => poolInScope(call.principal, pool.poolId));
+    const sights = new Map(inScope.map((pool) => [pool.poolId, pool]));
+
+    // 2. Nothing that is over is counted.
+    await call.deps.engine.settle([...sights.keys()]);
+
+    // 3. The rows, and their sums.
+    const stored = await poolRows(call.deps.db, [...sights.keys()]);
+    const pools = stored.flatMap((rows) => {
+      const pool = sights.get(rows.poolId);
+      return pool ? [poolCapacityView(rows, pool)] : [];
+    });
+    return { tenantId: scope.tenantId, pools, byGpuModel: totalsByModel(pools) };
+  },
+};

@@ -1,0 +1,23 @@
+/** What a server needs of the API: the router, the way in, and the first key. */
+export {
+  BootstrapError,
+  DEFAULT_PLATFORM,
+  anyKey,
+  bootstrapKey,
+  ensureTenant,
+  newBootstrapToken,
+} from "./access/bootstrap.ts";
+export { type Access, type AccessOptions, createAccess } from "./access/access.ts";
+export { PolicyError } from "./access/policy.ts";
+export { KEY_PATTERN } from "./access/token.ts";
+export type { Answer, ApiOptions, Call, Deps, Handlers, Log, Method, Principal } from "./call.ts";
+export { ApiError, type ApiErrorParts, logFields, toApiError, toWire } from "./errors.ts";
+export { EVENTS_KEPT_MS, pruneEvents } from "./groups/events/prune.ts";
+export {
+  type Api,
+  type ContextOptions,
+  type GivenDeps,
+  type Invocation,
+  createApi,
+} from "./root.ts";
+export type { ApiContext } from "./trpc.ts";

@@ -1,0 +1,153 @@
+/**
+ * From contract, catalog and handlers to the router. A method without a row, a row without a handler, or a
+ * row that the policies cannot speak of stops the start; the types say the same before that.
+ */
+import { type CatalogRow, METHOD_NAMES, catalog, schemasOf } from "@berth/contract";
+import { type AnyTRPCRouter, callTRPCProcedure } from "@trpc/server";
+import { createAudit } from "./audit.ts";
+import { type AnyHandler, authorized, handedKind } from "./authorize.ts";
+import type { Answer, Call, Deps, Handlers, Method, Principal } from "./call.ts";
+import { ApiError } from "./errors.ts";
+import { handlers as allHandlers } from "./groups/index.ts";
+import { HANDED } from "./handed.ts";
+import { type ApiContext, procedure, router as makeRouter } from "./trpc.ts";
+
+/** What is built from; tests leave parts out to see the start refused. */
+export interface Parts {
+  readonly methods: readonly Method[];
+  readonly catalog: Readonly<Partial<Record<Method, CatalogRow>>>;
+  readonly handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+const SHIPPED: Parts = { methods: METHOD_NAMES, catalog, handlers: allHandlers satisfies Handlers };
+
+export interface ContextOptions {
+  /** The bearer token; null when there was none. */
+  readonly token: string | null;
+  readonly requestId: string;
+}
+
+/** One call from a transport that is not tRPC's own. */
+export interface Invocation {
+  readonly method: Method;
+  /** Read only after the caller is known. */
+  readonly rawInput: () => Promise<unknown>;
+  readonly context: ApiContext;
+  readonly signal?: AbortSignal | undefined;
+  /** As `ApiContext.ifMatch`. */
+  readonly ifMatch?: number | undefined;
+}
+
+export interface Api {
+  readonly router: AnyTRPCRouter;
+  /** What one request carries; `answer` is filled in by the call. */
+  context(options: ContextOptions): ApiContext;
+  /** The principal of a token. @throws ApiError UNAUTHENTICATED */
+  authenticate(token: string | null, requestId: string): Promise<Principal>;
+  /** The same procedure as over tRPC. @throws whatever `toApiError` reads */
+  invoke(invocation: Invocation): Promise<unknown>;
+  /** Writes what is held back of the audit trail. */
+  stop(): Promise<void>;
+}
+
+/** What a server gives; the audit trail is the API's own. */
+export type GivenDeps = Omit<Deps, "audit">;
+
+/** @throws Error naming the method that is not whole */
+export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
+  const deps: Deps = { ...given, audit: createAudit(given.db, given.log) };
+  const router = buildRouter(deps, parts);
+  const authenticate = async (token: string | null, requestId: string): Promise<Principal> => {
+    const principal = token === null ? null : await deps.access.authenticate(token);
+    if (principal) return principal;
+    deps.log.info({ requestId }, "a call without a valid key");
+    throw new ApiError("UNAUTHENTICATED");
+  };
+  return {
+    router,
+    authenticate,
+    context({ token, requestId }) {
+      let principal: Promise<Principal> | undefined;
+      const answer: Answer = {};
+      return {
+        requestId,
+        log: deps.log,
+        answer,
+        authenticate: () => (principal ??= authenticate(token, requestId)),
+      };
+    },
+    invoke({ method, rawInput, context, signal, ifMatch }) {
+      return callTRPCProcedure({
+        router,
+        path: method,
+        getRawInput: rawInput,
+        ctx: { ...context, ifMatch },
+        type: kindOf(parts.catalog[method]),
+        signal,
+        batchIndex: 0,
+      });
+    },
+    stop: () => deps.audit.stop(),
+  };
+}
+
+function kindOf(row: CatalogRow | undefined): "query" | "mutation" {
+  return row?.kind === "mutation" ? "mutation" : "query";
+}
+
+function buildRouter(deps: Deps, parts: Parts): AnyTRPCRouter {
+  const groups: Record<string, Record<string, ReturnType<typeof toProcedure>>> = {};
+  for (const method of parts.methods) {
+    const [group = "", name = ""] = method.split(".");
+    (groups[group] ??= {})[name] = toProcedure(deps, method, parts);
+  }
+  return makeRouter(
+    Object.fromEntries(
+      Object.entries(groups).map(([group, record]) => [group, makeRouter(record)]),
+    ),
+  );
+}
+
+function toProcedure(deps: Deps, method: Method, parts: Parts) {
+  const row = rowOf(deps, method, parts);
+  const handler = handlerOf(method, parts);
+  const { input, output } = schemasOf(method);
+  const typed = procedure.input(input).output(output);
+  const resolve = ({ ctx, input: parsed, signal }: Resolving): Promise<unknown> => {
+    const { principal, requestId, answer, ifMatch } = ctx;
+    const call: Call = { deps, method, principal, requestId, answer, signal, ifMatch };
+    return authorized({ row, handler, call, input: parsed });
+  };
+  return kindOf(row) === "mutation" ? typed.mutation(resolve) : typed.query(resolve);
+}
+
+interface Resolving {
+  readonly ctx: Pick<ApiContext, "requestId" | "answer" | "ifMatch"> & {
+    readonly principal: Principal;
+  };
+  readonly input: unknown;
+  readonly signal: AbortSignal | undefined;
+}
+
+function rowOf(deps: Deps, method: Method, parts: Parts): CatalogRow {
+  const row = parts.catalog[method];
+  if (!row) throw new Error(`${method} has no row in the catalog: nobody decided who may call it`);
+  if (handedKind(row) !== HANDED[method])
+    throw new Error(`${method} is decided on ${row.resource}, but handed ${HANDED[method]}`);
+  for (const { action, resource } of [row, ...(row.alternative ? [row.alternative] : [])])
+    if (resource !== "none" && !deps.access.knows(action, resource))
+      throw new Error(`${method}: the policies' schema has no ${action} on ${resource}`);
+  return row;
+}
+
+function handlerOf(method: Method, parts: Parts): AnyHandler {
+  const [group = "", name = ""] = method.split(".");
+  const handler = parts.handlers[group]?.[name];
+  if (!isHandler(handler)) throw new Error(`${method} has no handler`);
+  return handler;
+}
+
+/** The types of `Handlers` tie each handler to its method; here only that there is one is left to check. */
+function isHandler(value: unknown): value is AnyHandler {
+  return typeof value === "object" && value !== null && "run" in value;
+}

@@ -1,0 +1,146 @@
+/**
+ * Who may call what, as a table: every method, every persona, the expected code. A method without a row is
+ * a failing test. Inputs are made so that an allowed call changes nothing that another row counts on; where
+ * there is no such input, an allowed call meets a refusal of the method's own, later in the order.
+ */
+import type { ErrorCode } from "@berth/contract";
+import type { Method } from "../call.ts";
+import { PERSONAS, type Persona, type World, bookingInput, nodeReport } from "./world.ts";
+
+export type Code = "OK" | ErrorCode;
+export type Codes = Readonly<Record<Persona, Code>>;
+
+export interface MatrixRow {
+  input(world: World, persona: Persona): object;
+  readonly codes: Codes;
+}
+
+/** From `first` up everybody gets `allowed`; weaker roles are forbidden, strangers see nothing. */
+function from(first: Persona, allowed: Code = "OK", stranger: Code = "NOT_FOUND"): Codes {
+  const entry = (persona: Persona): [Persona, Code] => {
+    if (persona === "noToken") return [persona, "UNAUTHENTICATED"];
+    const weaker = PERSONAS.indexOf(persona) < PERSONAS.indexOf(first);
+    if (persona === "stranger" && weaker) return [persona, stranger];
+    return [persona, weaker ? "FORBIDDEN" : allowed];
+  };
+  return Object.fromEntries(PERSONAS.map(entry)) as Record<Persona, Code>;
+}
+
+const everyone = from("stranger");
+const readers = from("viewer");
+const operators = from("operator");
+const admins = from("admin");
+/** The fleet is no secret: who may not run it is told so. */
+const fleetOnly = from("fleetAdmin", "OK", "FORBIDDEN");
+
+const tenant = ({ tenantId }: World): object => ({ tenantId });
+const pool = ({ tenantId, poolId }: World): object => ({ tenantId, poolId });
+const booking = ({ tenantId, poolId }: World, persona: Persona): object =>
+  bookingInput({ tenantId, poolId, idempotencyKey: `matrix-${persona}` });
+/** No node is at this version: an allowed call ends as a conflict and changes nothing. */
+const NEVER = 999_999;
+
+export const AUTHORIZATION_MATRIX: Readonly<Record<Method, MatrixRow>> = {
+  "capacity.summary": { input: tenant, codes: readers },
+  "capacity.byPool": { input: pool, codes: readers },
+  "capacity.preview": { input: booking, codes: readers },
+  "capacity.timeline": { input: pool, codes: readers },
+  "pools.list": { input: tenant, codes: readers },
+  "pools.get": { input: pool, codes: readers },
+  "pools.create": {
+    input: ({ tenantId, siteId }, persona) => ({
+      tenantId,
+      siteId,
+      class: "metal-host",
+      idempotencyKey: `matrix-${persona}`,
+    }),
+    codes: admins,
+  },
+  "pools.capacity": { input: pool, codes: readers },
+  "pools.offer": {
+    input: (world) => ({ ...pool(world), toTenantId: world.tenantId, quota: { gpu: 64 } }),
+    codes: admins,
+  },
+  "pools.unoffer": {
+    input: (world) => ({ ...pool(world), toTenantId: world.strangerTenantId }),
+    codes: admins,
+  },
+  "pools.update": { input: (world) => ({ ...pool(world), gpuModel: "H100" }), codes: admins },
+  "pools.archive": {
+    input: ({ tenantId, sparePoolId }) => ({ tenantId, poolId: sparePoolId }),
+    codes: admins,
+  },
+  "reservations.create": { input: booking, codes: operators },
+  "reservations.quote": { input: booking, codes: readers },
+  "reservations.get": {
+    input: ({ tenantId, reservationId }) => ({ tenantId, reservationId }),
+    codes: readers,
+  },
+  "reservations.list": { input: tenant, codes: readers },
+  "reservations.renew": {
+    input: ({ tenantId, reservationId }) => ({ tenantId, reservationId }),
+    codes: operators,
+  },
+  "reservations.extend": {
+    input: ({ tenantId, reservationId, reservationEnd: end }) => ({ tenantId, reservationId, end }),
+    codes: operators,
+  },
+  "reservations.release": {
+    input: ({ tenantId, releasedId }) => ({ tenantId, reservationId: releasedId }),
+    codes: operators,
+  },
+  "reservations.terminate": {
+    input: ({ tenantId, terminatedId }) => ({
+      tenantId,
+      reservationId: terminatedId,
+      reason: "the matrix ends it",
+    }),
+    codes: admins,
+  },
+  "fleet.putTenant": { input: tenant, codes: fleetOnly },
+  "fleet.putProviderAccount": {
+    input: (world) => ({ ...tenant(world), name: "cloud", kind: "any" }),
+    codes: fleetOnly,
+  },
+  "fleet.putSite": {
+    input: (world) => ({ ...tenant(world), name: "hall-1", region: "eu-1" }),
+    codes: admins,
+  },
+  "fleet.listTenants": { input: () => ({}), codes: everyone },
+  "fleet.listSites": { input: tenant, codes: readers },
+  "fleet.putNodes": {
+    input: ({ siteId }) => ({ siteId, nodes: [nodeReport("n-matrix", 0)] }),
+    codes: admins,
+  },
+  "fleet.listNodes": { input: tenant, codes: readers },
+  "fleet.getNode": { input: ({ tenantId, nodeId }) => ({ tenantId, nodeId }), codes: readers },
+  "fleet.setNodeState": { input: ({ nodeId }) => ({ nodeId, state: "ready" }), codes: admins },
+  "fleet.setUnitHealth": { input: ({ unitId }) => ({ unitId, healthy: true }), codes: admins },
+  "fleet.assignNode": { input: ({ nodeId, poolId }) => ({ nodeId, poolId }), codes: admins },
+  "fleet.removeNode": {
+    input: ({ nodeId }) => ({ nodeId, version: NEVER }),
+    codes: from("admin", "CONFLICT"),
+  },
+  "fleet.scheduleMaintenance": {
+    input: ({ nodeId, reservationEnd }) => ({
+      nodeId,
+      from: reservationEnd,
+      to: reservationEnd + 1,
+      dryRun: true,
+    }),
+    codes: admins,
+  },
+  "fleet.cancelMaintenance": {
+    input: ({ maintenanceId }) => ({ maintenanceId, version: NEVER }),
+    codes: from("admin", "CONFLICT"),
+  },
+  "access.createKey": {
+    input: (world) => ({ ...tenant(world), role: "tenant-viewer", name: "matrix" }),
+    codes: admins,
+  },
+  "access.listKeys": { input: tenant, codes: admins },
+  "access.revokeKey": { input: ({ keyId }) => ({ keyId }), codes: admins },
+  "access.whoami": { input: () => ({}), codes: everyone },
+  "access.audit": { input: tenant, codes: admins },
+  "events.list": { input: tenant, codes: readers },
+};

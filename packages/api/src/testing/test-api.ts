@@ -1,0 +1,100 @@
+/** An API on a database of the test file's own, called without a transport. */
+import { randomBytes } from "node:crypto";
+import { createPoolStore, openDatabase } from "@berth/db";
+import { type TestDatabase, testDatabase } from "@berth/db/testing";
+import { createEngine } from "@berth/engine";
+import { createAccess } from "../access/access.ts";
+import { bootstrapKey, newBootstrapToken } from "../access/bootstrap.ts";
+import type { Log, Method } from "../call.ts";
+import { toApiError, toWire } from "../errors.ts";
+import { type Api, type GivenDeps, type Parts, createApi } from "../root.ts";
+import type { Code } from "./authorization-matrix.ts";
+import type { Invoke } from "./world.ts";
+
+export interface LogLine {
+  readonly level: "info" | "warn" | "error";
+  readonly fields: object;
+  readonly message: string;
+}
+
+export interface TestApi {
+  readonly api: Api;
+  readonly deps: GivenDeps;
+  readonly database: TestDatabase;
+  /** The bootstrap key: fleet-admin. */
+  readonly admin: string;
+  readonly invoke: Invoke;
+  /** The code of the answer, and the whole error without its request id. */
+  outcome(method: Method, input: unknown, token: string | null): Promise<Outcome>;
+  readonly lines: LogLine[];
+  close(): Promise<void>;
+}
+
+export interface Outcome {
+  readonly code: Code;
+  readonly error: Omit<ReturnType<typeof toWire>, "requestId"> | null;
+  readonly output: unknown;
+}
+
+export async function testApi(
+  options: { policyDirectory?: string; parts?: Parts } = {},
+): Promise<TestApi> {
+  const database = await testDatabase();
+  const db = openDatabase(database.url, { applicationName: "test-api" });
+  const lines: LogLine[] = [];
+  const log = logInto(lines);
+  const engine = createEngine({
+    store: createPoolStore(db),
+    random: randomBytes,
+    log,
+    elapsed: () => performance.now(),
+  });
+  const policyDirectory = options.policyDirectory ?? null;
+  const deps: GivenDeps = {
+    db,
+    engine,
+    access: createAccess({ db, log, policyDirectory }),
+    log,
+    random: randomBytes,
+    options: { platformOrg: "platform", sealKey: null },
+  };
+  const api = createApi(deps, options.parts);
+  const admin = newBootstrapToken(randomBytes, Date.now());
+  await bootstrapKey(db, admin);
+  const run = (method: Method, input: unknown, token: string | null) =>
+    api.invoke({
+      method,
+      rawInput: () => Promise.resolve(input),
+      context: api.context({ token, requestId: "req-test" }),
+    });
+  return {
+    api,
+    deps,
+    database,
+    admin,
+    lines,
+    invoke: async (method, input, token) =>
+      (await run(method, input, token)) as Record<string, unknown>,
+    async outcome(method, input, token) {
+      try {
+        return { code: "OK", error: null, output: await run(method, input, token) };
+      } catch (thrown) {
+        const { requestId: _, ...error } = toWire(toApiError(thrown), "req-test");
+        return { code: error.code, error, output: null };
+      }
+    },
+    async close() {
+      await engine.stop();
+      await api.stop();
+      await db.close();
+      await database.close();
+    },
+  };
+}
+
+export function logInto(lines: LogLine[]): Log {
+  const at = (level: LogLine["level"]) => (fields: object, message: string) => {
+    lines.push({ level, fields, message });
+  };
+  return { info: at("info"), warn: at("warn"), error: at("error") };
+}

@@ -1,0 +1,202 @@
+/**
+ * What a tenant may know of. Each question is one statement with the same text whatever the answer is, so
+ * a thing that is hidden and a thing that is not there cost the same work and look the same.
+ */
+import type { Database } from "@berth/db";
+import type {
+  GateId,
+  KeyId,
+  MaintenanceId,
+  NodeId,
+  PoolClass,
+  PoolId,
+  ReservationId,
+  SharingMode,
+  SiteId,
+  TenantId,
+  UnitId,
+} from "@berth/domain";
+import type { Call, TenantScope, VisibleNode, VisiblePool } from "./call.ts";
+
+/** Deepest tenant tree that is walked; putTenant refuses a deeper one. */
+export const TENANT_DEPTH_MAX = 32;
+
+/** The tenant and its parents, nearest first; empty when there is no such tenant. One statement. */
+export async function tenantChain(db: Database, tenantId: TenantId): Promise<TenantId[]> {
+  const rows = await db.sql<{ id: string }[]>`
+    with recursive up(id, parent, depth) as (
+      select tenant_id, parent_id, 0 from tenants where tenant_id = ${tenantId}
+      union all
+      select t.tenant_id, t.parent_id, up.depth + 1
+      from tenants t join up on t.tenant_id = up.parent
+      where up.depth < ${TENANT_DEPTH_MAX}
+    )
+    select id from up order by depth`;
+  return rows.map((row) => row.id);
+}
+
+interface PoolRow {
+  readonly poolId: PoolId;
+  readonly ownerId: string;
+  readonly archived: boolean;
+  readonly version: number;
+  readonly gpuModel: string | null;
+  readonly class: PoolClass;
+  readonly sharing: SharingMode;
+  readonly region: string;
+  readonly offeredTenantId: string;
+}
+
+function toVisible(row: PoolRow, tenantId: TenantId): VisiblePool {
+  return {
+    poolId: row.poolId,
+    ownerId: row.ownerId,
+    owned: row.ownerId === tenantId,
+    archived: row.archived,
+    version: Number(row.version),
+    gpuModel: row.gpuModel,
+    class: row.class,
+    sharing: row.sharing,
+    region: row.region,
+    offeredTenantId: row.offeredTenantId,
+    descendant: row.offeredTenantId !== tenantId,
+  };
+}
+
+/**
+ * The pool as the tenant may see it: its own (archived too), offered to it, or offered to its nearest
+ * offered ancestor with descendants included; null otherwise.
+ */
+export async function visiblePool(
+  call: Call,
+  scope: TenantScope,
+  poolId: PoolId,
+): Promise<VisiblePool | null> {
+  const chain = [scope.tenantId, ...scope.ancestors];
+  const [row] = await call.deps.db.sql<PoolRow[]>`
+    select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
+      a.version, a.gpu_model as "gpuModel", a.class, a.sharing, a.region,
+      a.tenant_id as "offeredTenantId"
+    from pool_authz a
+    join pools p on p.id = a.pool_id
+    left join offers o on o.pool_id = a.pool_id and o.tenant_id = a.tenant_id
+    where a.pool_id = ${poolId} and a.tenant_id = any(${chain})
+      and (a.tenant_id = ${scope.tenantId} or o.include_descendants)
+      and (p.archived_at is null or p.tenant_id = ${scope.tenantId})
+    order by array_position(${chain}::text[], a.tenant_id)
+    limit 1`;
+  return row ? toVisible(row, scope.tenantId) : null;
+}
+
+/** Every pool that `visiblePool` would show, by id. One statement. */
+export async function visiblePools(call: Call, scope: TenantScope): Promise<VisiblePool[]> {
+  const chain = [scope.tenantId, ...scope.ancestors];
+  const rows = await call.deps.db.sql<PoolRow[]>`
+    select distinct on (p.id)
+      p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
+      a.version, a.gpu_model as "gpuModel", a.class, a.sharing, a.region,
+      a.tenant_id as "offeredTenantId"
+    from pool_authz a
+    join pools p on p.id = a.pool_id
+    left join offers o on o.pool_id = a.pool_id and o.tenant_id = a.tenant_id
+    where a.tenant_id = any(${chain})
+      and (a.tenant_id = ${scope.tenantId} or o.include_descendants)
+      and (p.archived_at is null or p.tenant_id = ${scope.tenantId})
+    order by p.id, array_position(${chain}::text[], a.tenant_id)`;
+  return rows.map((row) => toVisible(row, scope.tenantId));
+}
+
+/**
+ * The pools in which the tenant has reservations of any state, offered still or not: an existing
+ * reservation is decided with its pool's attributes whatever became of the offer.
+ */
+export async function bookedPools(call: Call, scope: TenantScope): Promise<VisiblePool[]> {
+  const rows = await call.deps.db.sql<PoolRow[]>`
+    select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
+      p.version, p.gpu_model as "gpuModel", p.class, p.sharing, p.region,
+      ${scope.tenantId} as "offeredTenantId"
+    from pools p
+    where exists (
+      select 1 from reservations r where r.pool_id = p.id and r.tenant_id = ${scope.tenantId})
+    order by p.id`;
+  return rows.map((row) => toVisible(row, scope.tenantId));
+}
+
+export interface ReservationSight {
+  readonly pool: VisiblePool;
+  readonly id: ReservationId;
+  readonly tenantId: TenantId;
+}
+
+/**
+ * A reservation of the tenant; with `asOwner` also one in a pool that the tenant owns, with `asFleet`
+ * any. Whether the pool is still offered plays no part.
+ */
+export async function visibleReservation(
+  call: Call,
+  scope: TenantScope,
+  ask: { id: ReservationId; asOwner: boolean; asFleet: boolean },
+): Promise<ReservationSight | null> {
+  const [row] = await call.deps.db.sql<(PoolRow & { reservationTenant: string })[]>`
+    select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
+      p.version, p.gpu_model as "gpuModel", p.class, p.sharing, p.region,
+      r.charged_tenant_id as "offeredTenantId", r.tenant_id as "reservationTenant"
+    from reservations r
+    join pools p on p.id = r.pool_id
+    where r.id = ${ask.id}
+      and (r.tenant_id = ${scope.tenantId}
+        or (${ask.asOwner}::boolean and p.tenant_id = ${scope.tenantId})
+        or ${ask.asFleet}::boolean)`;
+  if (!row) return null;
+  const pool = toVisible(row, scope.tenantId);
+  const mine = row.reservationTenant === scope.tenantId;
+  return {
+    pool: mine ? pool : { ...pool, offeredTenantId: scope.tenantId, descendant: false },
+    id: ask.id,
+    tenantId: row.reservationTenant,
+  };
+}
+
+interface NodeRow {
+  readonly id: NodeId;
+  readonly siteId: SiteId;
+  readonly tenantId: string;
+  readonly gateId: GateId;
+  readonly poolId: PoolId | null;
+}
+
+export type NodeKey =
+  | { readonly nodeId: NodeId }
+  | { readonly unitId: UnitId }
+  | { readonly maintenanceId: MaintenanceId };
+
+/** The node that the id names or belongs to, whoever asks; authorize.ts decides whether it may be known. */
+export async function findNode(call: Call, key: NodeKey): Promise<VisibleNode | null> {
+  const id = nodeIdQuery(call.deps.db, key);
+  const [row] = await call.deps.db.sql<NodeRow[]>`
+    select n.id, n.site_id as "siteId", s.tenant_id as "tenantId", n.gate_id as "gateId",
+      n.pool_id as "poolId"
+    from nodes n join sites s on s.id = n.site_id
+    where n.removed_at is null and n.id = ${id}`;
+  return row ?? null;
+}
+
+function nodeIdQuery(db: Database, key: NodeKey) {
+  if ("nodeId" in key) return db.sql`${key.nodeId}`;
+  if ("unitId" in key) return db.sql`(select node_id from units where id = ${key.unitId})`;
+  return db.sql`(select node_id from maintenance where id = ${key.maintenanceId})`;
+}
+
+/** The tenant that a site belongs to; null when there is no such site. */
+export async function siteTenant(call: Call, siteId: SiteId): Promise<TenantId | null> {
+  const [row] = await call.deps.db.sql<{ id: string }[]>`
+    select tenant_id as id from sites where id = ${siteId}`;
+  return row?.id ?? null;
+}
+
+/** The tenant that a key belongs to; null when there is no such key. */
+export async function keyTenant(call: Call, keyId: KeyId): Promise<TenantId | null> {
+  const [row] = await call.deps.db.sql<{ id: string }[]>`
+    select tenant_id as id from api_keys where id = ${keyId}`;
+  return row?.id ?? null;
+}
