@@ -1,0 +1,58 @@
+/** The client: every group and method of the API, typed. */
+import type { BerthApi, ListReservationsInput, Reservation, ReservationsApi } from "./api.gen.ts";
+import { createCall } from "./call.ts";
+import { METHODS } from "./methods.gen.ts";
+import type { MethodTraits } from "./methods.gen.ts";
+import type { BerthOptions, CallOptions } from "./options.ts";
+import { everyEntry } from "./pages.ts";
+import { createTransport } from "./transport.ts";
+
+/** The group `reservations`, with what the client adds to it. */
+export interface Reservations extends ReservationsApi {
+  /**
+   * Every reservation that `list` would answer, over all pages.
+   *
+   * Pages are asked for as the loop goes on; leave it and no more are.
+   */
+  listAll(input: ListReservationsInput, options?: CallOptions): AsyncIterable<Reservation>;
+}
+
+/** A client of one server. It holds no connection and no timer: there is nothing to close. */
+export interface Berth extends BerthApi {
+  reservations: Reservations;
+}
+
+/**
+ * Makes a client.
+ *
+ * @example
+ * const berth = createBerth({ url: "https://berth.internal", token: process.env.BERTH_TOKEN });
+ * const plan = await berth.capacity.preview({
+ *   tenantId: "acme", poolId, devices: [{ class: "gpu", count: 8 }], duration: "4h",
+ * });
+ */
+export function createBerth(options: BerthOptions): Berth {
+  const call = createCall(createTransport(options), options);
+  const groups = Object.entries(METHODS).map(([group, methods]) => {
+    const functions = Object.entries<MethodTraits>(methods).map(([name, traits]) => {
+      const method = { name: `${group}.${name}`, ...traits };
+      return [name, (input: object = {}, more?: CallOptions) => call(method, input, more)] as const;
+    });
+    return [group, Object.fromEntries(functions)] as const;
+  });
+  // METHODS names exactly the members of BerthApi; building it by name loses that.
+  const api = Object.fromEntries(groups) as unknown as BerthApi;
+  return { ...api, reservations: withPages(api.reservations) };
+}
+
+function withPages(reservations: ReservationsApi): Reservations {
+  return {
+    ...reservations,
+    listAll: (input, options) =>
+      everyEntry(reservations.list, input, {
+        options,
+        entries: (page) => page.reservations,
+        next: (page) => page.nextCursor,
+      }),
+  };
+}

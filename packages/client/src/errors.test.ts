@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { ask, inTurn, rejection, tenantId, told, withServer } from "../test/berth-on-wire.ts";
+import { BerthError, createBerth, isBerthError } from "./index.ts";
+
+describe("an error", () => {
+  it("carries the server's code, message, request and details", async () => {
+    const reason = {
+      code: "BUSY",
+      message: "3 of 3 nodes are booked",
+      blocked: [{ cause: "BUSY", nodes: 3 }],
+    };
+    const details = { reason, earliestStart: 5, searchedTo: 9, latestEnd: null };
+    await withServer(
+      inTurn({ status: 409, berth: told("NO_CAPACITY", { details }) }),
+      async (berth) => {
+        const error = await rejection(berth.reservations.create(ask));
+        if (!isBerthError(error, "NO_CAPACITY")) throw error;
+        expect(error).toBeInstanceOf(Error);
+        expect(error.details.earliestStart).toBe(5);
+        expect(error.reason).toEqual(reason);
+        expect(error).toMatchObject({
+          name: "BerthError",
+          code: "NO_CAPACITY",
+          message: "told NO_CAPACITY",
+          requestId: "req-1",
+          retryable: false,
+          issues: null,
+          field: null,
+        });
+        expect(isBerthError(error)).toBe(true);
+        expect(isBerthError(error, "CONFLICT")).toBe(false);
+      },
+    );
+  });
+
+  it("names the field of a bad input", async () => {
+    const issues = [{ path: ["devices", 0, "count"], message: "must be at least 1" }];
+    await withServer(
+      inTurn({ status: 400, berth: told("INVALID_INPUT", { issues }) }),
+      async (berth) => {
+        const error = await rejection(berth.reservations.create(ask));
+        expect(error).toMatchObject({
+          code: "INVALID_INPUT",
+          field: "devices[0].count",
+          issues,
+          reason: null,
+        });
+      },
+    );
+  });
+
+  it("reads an error that the server told before tRPC saw the call", async () => {
+    const problem = JSON.stringify({ ...told("TOO_LARGE"), status: 413 });
+    await withServer(
+      inTurn({
+        status: 413,
+        body: problem,
+        headers: { "content-type": "application/problem+json" },
+      }),
+      async (berth) => {
+        expect(await rejection(berth.reservations.create(ask))).toMatchObject({
+          code: "TOO_LARGE",
+          requestId: "req-1",
+        });
+        expect(await rejection(berth.pools.list({ tenantId }))).toMatchObject({
+          code: "TOO_LARGE",
+        });
+      },
+    );
+  });
+
+  it("is NETWORK with its cause when nobody answers", async () => {
+    const berth = createBerth({ url: "http://127.0.0.1:1", retries: 0 });
+    const error = await rejection(berth.access.whoami());
+    expect(error).toMatchObject({ code: "NETWORK", retryable: true, requestId: null });
+    expect((error as Error).cause).toBeInstanceOf(Error);
+  });
+
+  it("is BAD_ANSWER when something else answers", async () => {
+    for (const body of ["<html>Not here</html>", '{"hello":1}', "[]"]) {
+      await withServer(inTurn({ status: 404, body }), async (berth, server) => {
+        expect(await rejection(berth.access.whoami()), body).toMatchObject({
+          code: "BAD_ANSWER",
+          retryable: false,
+        });
+        expect(server.requests()).toBe(1);
+      });
+    }
+  });
+
+  it("is recognised across copies of the package, and nothing else is", () => {
+    const foreign = Object.assign(new Error("x"), { code: "CONFLICT" });
+    expect(isBerthError(foreign)).toBe(false);
+    Object.defineProperty(foreign, Symbol.for("@berth/client.BerthError"), { value: true });
+    expect(isBerthError(foreign)).toBe(true);
+    expect(isBerthError(foreign, "CONFLICT")).toBe(true);
+    for (const other of [null, undefined, "CONFLICT", 1, {}, new Error("x")])
+      expect(isBerthError(other)).toBe(false);
+    const made = new BerthError({
+      code: "TIMEOUT",
+      message: "m",
+      retryable: true,
+      requestId: null,
+      issues: null,
+      details: null,
+    });
+    expect(isBerthError(made, "TIMEOUT")).toBe(true);
+  });
+});
