@@ -1,0 +1,119 @@
+/**
+ * How fast the placer answers: pools of 100 to 10,000 nodes × 8 GPUs, empty to nearly full, with up to
+ * 100,000 bookings to come. Sizes, kinds of question and limits are fixed; the draws are seeded.
+ */
+import { earliestStart, place, PoolState, timeline } from "@berth/domain";
+import type { PlaceRequest } from "@berth/domain";
+import { quantile } from "./figure.ts";
+import type { Figure } from "./figure.ts";
+import { BUSY_DAY, DAY, HOUR, NOW, randomFrom, syntheticPool } from "./placer-pool.ts";
+import type { PoolSize } from "./placer-pool.ts";
+
+const NO_SCALARS = { vcpu: 0, memoryGiB: 0, hugepages1Gi: 0 };
+
+/** The pool on which the limits are stated. */
+const STATED: PoolSize = { nodes: 10_000, full: 50, future: 100_000 };
+/** Limits of the 99th percentile there, in ms. */
+const MUST: Readonly<Record<string, number>> = {
+  "place-1": 1,
+  "place-8-nvlink": 1,
+  "refuse-count": 2,
+  "refuse-busy": 2,
+  "earliest-start": 20,
+  timeline: 20,
+};
+
+export function run(options: { readonly quick: boolean }): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const size of sizes(options.quick)) figures.push(...measurePool(size, options.quick));
+  return Promise.resolve(figures);
+}
+
+function sizes(quick: boolean): PoolSize[] {
+  if (quick) {
+    return [
+      { nodes: 100, full: 50, future: 10_000 },
+      { nodes: 1_000, full: 50, future: 10_000 },
+      STATED,
+    ];
+  }
+  const all: PoolSize[] = [];
+  for (const nodes of [100, 1_000, 10_000]) {
+    for (const full of [0, 50, 95]) {
+      for (const future of [0, 10_000, 100_000]) all.push({ nodes, full, future });
+    }
+  }
+  return all;
+}
+
+type Question = (random: () => number) => void;
+
+function measurePool(size: PoolSize, quick: boolean): Figure[] {
+  const name = `${size.nodes}n-${size.full}%-${size.future / 1_000}k`;
+  const stated = JSON.stringify(size) === JSON.stringify(STATED);
+  const snapshot = syntheticPool(size);
+  const before = performance.now();
+  const state = PoolState.load(snapshot);
+  const load = performance.now() - before;
+  const figures: Figure[] = [{ id: `${name}/load`, value: load, unit: "ms", direction: "lower" }];
+  for (const [kind, ask] of Object.entries(questions(state, size))) {
+    const samples = measure(ask, quick ? 200 : 500);
+    const must = stated ? MUST[kind] : undefined;
+    const figure = { unit: "ms", direction: "lower" } as const;
+    figures.push({ ...figure, id: `${name}/${kind}.p50`, value: quantile(samples, 0.5) });
+    const p99 = { ...figure, id: `${name}/${kind}.p99`, value: quantile(samples, 0.99) };
+    figures.push(must === undefined ? p99 : { ...p99, must });
+  }
+  return figures;
+}
+
+function questions(state: PoolState, size: PoolSize): Record<string, Question> {
+  const soon = (random: () => number, more: Partial<PlaceRequest> = {}): PlaceRequest => {
+    const start = NOW + Math.floor(random() * 30) * DAY;
+    const end = start + [1, 4, 24, 72][Math.floor(random() * 4)]! * HOUR;
+    return { devices: gpus(1), topology: "any", resources: NO_SCALARS, start, end, ...more };
+  };
+  const linked = { devices: gpus(8), topology: "nvlink-all" } as const;
+  const always: Record<string, Question> = {
+    "place-1": (random) => void place(state, soon(random)),
+    "place-8-nvlink": (random) => void place(state, soon(random, linked)),
+    "refuse-count": (random) => refused(state, soon(random, { devices: gpus(9) })),
+    "earliest-start": (random) => {
+      const request = soon(random, linked);
+      const end = request.start + 7 * DAY;
+      earliestStart(state, { ...request, end }, { horizonEnd: NOW + 366 * DAY });
+    },
+    timeline: (random) => {
+      const from = NOW + Math.floor(random() * 30) * DAY;
+      timeline(state, { from, to: from + 7 * DAY, stepMinutes: 30 });
+    },
+  };
+  if (size.future === 0) return always;
+  // On that day every node has a booking: nothing takes a whole node, and all have to be asked.
+  return {
+    ...always,
+    "refuse-busy": (random) => {
+      const start = NOW + BUSY_DAY + Math.floor(random() * 20) * HOUR;
+      refused(state, soon(random, { ...linked, start, end: start + HOUR }));
+    },
+  };
+}
+
+function gpus(count: number): PlaceRequest["devices"] {
+  return [{ class: "gpu", count }];
+}
+
+function refused(state: PoolState, request: PlaceRequest): void {
+  if (place(state, request).fits) throw new Error("the bench asked for a refusal and got room");
+}
+
+/** Milliseconds of each call, after some that warm up. */
+function measure(ask: Question, calls: number): number[] {
+  const random = randomFrom(7);
+  for (let i = 0; i < 50; i += 1) ask(random);
+  return Array.from({ length: calls }, () => {
+    const before = performance.now();
+    ask(random);
+    return performance.now() - before;
+  });
+}
