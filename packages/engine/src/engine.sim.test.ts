@@ -194,6 +194,27 @@ test("a batch that the database refuses is halved until the culprit is alone", a
   expect(violations.length).toBeGreaterThan(0);
 });
 
+test("a command that was put back is decided once, whatever befalls the batch that it was to be in", async () => {
+  const store = await storeWithPool(1, 8);
+  // Every batch takes one command and puts the others back.
+  const engine = engineOn(store, seeded(9), { options: { planSliceMs: -1 } });
+  const apply = store.apply.bind(store);
+  store.apply = async (write, now) => {
+    const poison = write.batch.changes.some(
+      (change) => change.kind === "reservation" && change.after.tenantId === "t-a",
+    );
+    if (poison) throw new StoreError({ kind: "violation", sqlState: "23P01" });
+    return apply(write, now);
+  };
+  const wishes = ["t-a", "t-b", "t-c"].map((tenantId) =>
+    engine.submit(POOL, book({ tenantId, gpus: 1, durationMs: HOUR })),
+  );
+  const outcomes = (await Promise.allSettled(wishes)).map(({ status }) => status);
+  await engine.stop();
+  expect(outcomes).toEqual(["rejected", "fulfilled", "fulfilled"]);
+  expect(rowsOf(store).map(({ tenantId }) => tenantId)).toEqual(["t-b", "t-c"]);
+});
+
 test("a caller that has gone before the decision gets nothing and books nothing", async () => {
   const store = await storeWithPool(1, 4);
   const engine = engineOn(store, seeded(5));

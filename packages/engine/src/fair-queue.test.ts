@@ -17,7 +17,10 @@ test("one tenant's wishes keep their order, also when they are put back", () => 
   queue.push(item("t-b", 0));
   const taken = queue.take(3);
   expect(taken).toEqual([item("t-a", 0), item("t-b", 0), item("t-a", 1)]);
+  queue.push(item("t-c", 0));
   queue.putBack(taken);
+  expect(queue.take(2)).toEqual([item("t-a", 0), item("t-b", 0)]);
+  queue.putBack([item("t-a", 0)]);
   expect(queue.take(9).filter(({ tenantId }) => tenantId === "t-a")).toEqual(
     [0, 1, 2, 3].map((n) => item("t-a", n)),
   );

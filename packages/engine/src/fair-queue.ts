@@ -17,9 +17,7 @@ export class FairQueue<T extends { readonly tenantId: TenantId }> {
   /** False when the queue is full. */
   push(item: T): boolean {
     if (this.#size >= this.#max) return false;
-    const lane = this.#lanes.get(item.tenantId);
-    if (lane) lane.push(item);
-    else this.#lanes.set(item.tenantId, [item]);
+    this.#append(item);
     this.#size += 1;
     return true;
   }
@@ -40,13 +38,23 @@ export class FairQueue<T extends { readonly tenantId: TenantId }> {
     return taken;
   }
 
-  /** Puts items back at the front of their lanes, in the order given. */
+  /** Puts items back in front of all others, tenants and items in the order given. */
   putBack(items: readonly T[]): void {
-    for (const item of items.toReversed()) {
-      const lane = this.#lanes.get(item.tenantId);
-      if (lane) lane.unshift(item);
-      else this.#lanes.set(item.tenantId, [item]);
-      this.#size += 1;
+    if (items.length === 0) return;
+    const behind = [...this.#lanes];
+    this.#lanes.clear();
+    for (const item of items) this.#append(item);
+    for (const [tenantId, lane] of behind) {
+      const front = this.#lanes.get(tenantId);
+      if (front) front.push(...lane);
+      else this.#lanes.set(tenantId, lane);
     }
+    this.#size += items.length;
+  }
+
+  #append(item: T): void {
+    const lane = this.#lanes.get(item.tenantId);
+    if (lane) lane.push(item);
+    else this.#lanes.set(item.tenantId, [item]);
   }
 }

@@ -40,6 +40,11 @@ interface Plan {
   readonly planMs: number;
 }
 
+/** The commands that the running batch has to answer. */
+interface Round {
+  todo: readonly Pending[];
+}
+
 /** What planning has gathered so far. */
 interface Planned {
   readonly answers: { readonly pending: Pending; readonly result: Result<unknown> }[];
@@ -102,52 +107,49 @@ export class PoolRunner {
 
   /** Decides a batch; whatever happens, every one of its commands is answered or put back. */
   async #decide(taken: readonly Pending[]): Promise<void> {
+    const round: Round = { todo: taken };
     try {
-      await this.#decideOrThrow(taken);
+      await this.#decideOrThrow(round);
     } catch (error) {
-      const failure = this.#context.store.failureOf(error);
-      if (failure.kind === "violation") {
-        this.#context.observer.violation?.(failure.sqlState);
-        this.#context.log.error(
-          { gateId: this.#gateId, sqlState: failure.sqlState },
-          "the database refused a planned batch",
-        );
-        this.cache.drop();
-        if (taken.length > 1) {
-          // Halve it: the culprit ends up alone, its neighbours are decided.
-          const middle = Math.ceil(taken.length / 2);
-          await this.#decide(taken.slice(0, middle));
-          await this.#decide(taken.slice(middle));
-          return;
-        }
-      }
-      for (const pending of taken) pending.fail(asError(error));
+      await this.#afterFailure(round.todo, error);
     }
   }
 
-  async #decideOrThrow(taken: readonly Pending[]): Promise<void> {
-    let todo = this.#stillWanted(taken);
+  /** A batch that the database refuses is halved: the culprit ends up alone, its neighbours are decided. */
+  async #afterFailure(todo: readonly Pending[], error: unknown): Promise<void> {
+    const { store, observer, log } = this.#context;
+    const failure = store.failureOf(error);
+    if (failure.kind === "violation") {
+      const { sqlState } = failure;
+      observer.violation?.(sqlState);
+      log.error({ gateId: this.#gateId, sqlState }, "the database refused a planned batch");
+      this.cache.drop();
+      if (todo.length > 1) {
+        const middle = Math.ceil(todo.length / 2);
+        await this.#decide(todo.slice(0, middle));
+        await this.#decide(todo.slice(middle));
+        return;
+      }
+    }
+    for (const pending of todo) pending.fail(asError(error));
+  }
+
+  async #decideOrThrow(round: Round): Promise<void> {
+    round.todo = this.#stillWanted(round.todo);
     let losses = 0;
     let transients = 0;
-    while (todo.length > 0) {
+    while (round.todo.length > 0) {
       try {
-        const view = await this.#view(todo);
-        todo = this.#stillWanted(todo);
-        const plan = this.#plan(view, todo);
-        this.#queue.putBack(plan.left);
-        todo = plan.answers.map(({ pending }) => pending);
+        const view = await this.#view(round.todo);
+        const plan = this.#planRound(view, round);
         const outcome = await this.#write(plan);
         transients = 0;
-        if (outcome.ok) {
-          if (plan.batch) this.cache.commit(view, outcome.seq, plan.batch);
-          this.#answer(plan, outcome.seq);
-          return;
-        }
-        todo = this.#afterRefusal(outcome, todo);
+        if (outcome.ok) return this.#taken(plan, outcome.seq);
+        round.todo = this.#afterRefusal(outcome, round.todo);
         losses += 1;
         if (outcome.kind === "stale" || outcome.kind === "behind") {
           this.#context.observer.gateLost?.();
-          if (losses >= LOSSES_BEFORE_LOCK) return await this.#decideLocked(todo);
+          if (losses >= LOSSES_BEFORE_LOCK) return await this.#decideLocked(round);
           if (losses >= LOSSES_BEFORE_JITTER) await this.#jitter(JITTER_MS);
         }
       } catch (error) {
@@ -156,35 +158,40 @@ export class PoolRunner {
         if (transients > TRANSIENT_RETRIES)
           throw new Unavailable("the database cannot be reached; try again shortly", error);
         await this.#jitter(JITTER_MS * 2 ** transients);
-        todo = this.#stillWanted(todo);
+        round.todo = this.#stillWanted(round.todo);
       }
     }
   }
 
+  /** Plans the round; what does not go into this batch is back in the queue, and no longer the round's. */
+  #planRound(view: View, round: Round): Plan {
+    const plan = this.#plan(view, this.#stillWanted(round.todo));
+    this.#queue.putBack(plan.left);
+    round.todo = plan.answers.map(({ pending }) => pending);
+    return plan;
+  }
+
+  #taken(plan: Plan, seq: number): void {
+    if (plan.batch) this.cache.commit(plan.view, seq, plan.batch);
+    for (const { pending, result } of plan.answers)
+      pending.settle({ value: result, seq, now: plan.view.now });
+  }
+
   /** The last resort: plans under the pool's own lock, so that nobody can come first. */
-  async #decideLocked(todo: readonly Pending[]): Promise<void> {
+  async #decideLocked(round: Round): Promise<void> {
     const { store, observer } = this.#context;
     observer.lockedPlan?.();
-    const decided = await store.locked(this.#gateId, async (locked) => {
+    const { plan, outcome } = await store.locked(this.#gateId, async (locked) => {
       const view = await this.cache.refresh(locked);
       if (!view) throw new NoSuchGate(this.#gateId);
-      const plan = this.#plan(view, todo);
-      if (!plan.batch) return { plan, outcome: { ok: true as const, seq: view.seq } };
-      return { plan, outcome: await locked.apply(view.seq, view.now, plan.batch) };
+      const planned = this.#planRound(view, round);
+      const { batch } = planned;
+      const written = batch && (await locked.apply(view.seq, view.now, batch));
+      return { plan: planned, outcome: written ?? { ok: true as const, seq: view.seq } };
     });
-    const { plan, outcome } = decided;
-    this.#queue.putBack(plan.left);
-    if (outcome.ok) {
-      if (plan.batch) this.cache.commit(plan.view, outcome.seq, plan.batch);
-      return this.#answer(plan, outcome.seq);
-    }
+    if (outcome.ok) return this.#taken(plan, outcome.seq);
     // A key that was there already: the others come first in the next batch.
-    this.#queue.putBack(
-      this.#afterRefusal(
-        outcome,
-        plan.answers.map(({ pending }) => pending),
-      ),
-    );
+    this.#queue.putBack(this.#afterRefusal(outcome, round.todo));
   }
 
   async #view(todo: readonly Pending[]): Promise<View> {
@@ -322,11 +329,6 @@ export class PoolRunner {
         });
       }
     }
-  }
-
-  #answer(plan: Plan, seq: number): void {
-    for (const { pending, result } of plan.answers)
-      pending.settle({ value: result, seq, now: plan.view.now });
   }
 
   /** Drops those whose caller has gone or whose deadline has passed, before anything is planned for them. */
