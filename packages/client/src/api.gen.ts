@@ -965,7 +965,7 @@ export interface Member {
   nodeName: string;
   /** Where to reach the node, or null when none is known. */
   address: string | null;
-  /** The units held, in the order of the lines asked for. */
+  /** The units held: by class, then by their number on the node. */
   atoms: Atom[];
   /** CPU and memory held on the node. */
   resources: ScalarAmounts;

@@ -48,7 +48,9 @@ const member = z
     nodeId,
     nodeName: name().describe("The node's name."),
     address: text().nullable().describe("Where to reach the node, or null when none is known."),
-    atoms: list(atom, 4_096).describe("The units held, in the order of the lines asked for."),
+    atoms: list(atom, 4_096).describe(
+      "The units held: by class, then by their number on the node.",
+    ),
     resources: scalarAmounts.describe("CPU and memory held on the node."),
   })
   .meta({ id: "Member", description: "What a reservation holds on one node." });

@@ -157,6 +157,7 @@ export class BookingApi {
 
   /** The types of the events that a tenant has seen of a pool, oldest first. */
   async events(tenantId: string, poolId: string): Promise<string[]> {
+    await this.test.database.feedCaughtUp();
     const { events } = await this.call("events.list", { tenantId, poolId, limit: 200 });
     return events.map((event) => event.type);
   }

@@ -1,5 +1,6 @@
 /** A database of a test file's own. */
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { inject } from "vitest";
 import { type Client, createClient } from "../client.ts";
 import { TEMPLATE } from "./global-setup.ts";
@@ -8,6 +9,11 @@ export interface TestDatabase {
   readonly url: string;
   /** For looking and seeding beside the code under test; takes no part in its limits. */
   readonly sql: Client;
+  /**
+   * Resolves when readers of the feed may see every event there is. The feed stops below the oldest open
+   * transaction, and that may be one of another test's database: they share a cluster.
+   */
+  feedCaughtUp(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -26,11 +32,28 @@ export async function testDatabase(options: { empty?: boolean } = {}): Promise<T
   return {
     url,
     sql,
+    feedCaughtUp: () => feedCaughtUp(sql),
     async close() {
       await sql.end({ timeout: 5 });
       await administer(maintenance, `drop database ${name} with (force)`);
     },
   };
+}
+
+const FEED_PATIENCE_MS = 20_000;
+
+async function feedCaughtUp(sql: Client): Promise<void> {
+  const patience = AbortSignal.timeout(FEED_PATIENCE_MS);
+  const newest = sql<
+    { xid: string }[]
+  >`select coalesce(max(xid), '0'::xid8)::text as xid from events`;
+  const [{ xid } = { xid: "0" }] = await newest;
+  for (;;) {
+    const [row] = await sql<{ shown: boolean }[]>`
+      select pg_snapshot_xmin(pg_current_snapshot()) > ${xid}::xid8 as shown`;
+    if (row?.shown === true) return;
+    await delay(10, undefined, { signal: patience });
+  }
 }
 
 async function administer(url: string, statement: string): Promise<void> {

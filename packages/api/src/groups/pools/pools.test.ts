@@ -153,6 +153,7 @@ describe("a cluster's token", () => {
     expect(Buffer.from((await stored()) ?? [])).toEqual(sealed);
     await call("pools.update", { ...OWNER, poolId, policy: {} });
     expect(await stored()).toBeNull();
+    await api.test.database.feedCaughtUp();
     expect(JSON.stringify(await api.call("events.list", { ...OWNER, poolId }))).not.toContain(
       "join-secret",
     );
@@ -214,6 +215,7 @@ describe("pools.offer and pools.unoffer", () => {
     const poolId = await api.pool(0, 0);
     expect((await api.seen(poolId, "t-own")).version).toBe(1);
     expect(await api.events("t-a", poolId)).toEqual(["pool.offered"]);
+    await api.test.database.feedCaughtUp();
     const { events } = await api.call("events.list", { tenantId: "t-a", poolId });
     expect(JSON.stringify(events)).not.toMatch(/t-b|t-c|t-own/);
   });
@@ -354,6 +356,7 @@ describe("pools.archive", () => {
     expect(owned.pools.find((pool) => pool.poolId === poolId)?.archived).toBe(true);
     expect((await api.release(booked)).state).toBe("released");
 
+    await api.test.database.feedCaughtUp();
     const { events } = await api.call("events.list", { ...ask, limit: 200 });
     const told = events.filter((event) => event.type === "pool.archived");
     expect(told.map((event) => event.data)).toMatchObject([{ tenantIds: ["t-a", "t-b", "t-c"] }]);
