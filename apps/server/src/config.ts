@@ -1,0 +1,182 @@
+/**
+ * Every setting of the server, read from the environment and nowhere else. A value that cannot be used
+ * stops the start with one line that names the variable and says what it should be.
+ */
+import { z } from "zod";
+
+/** Thrown with a line for the person who started the process; no stack is of use to them. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ConfigError";
+  }
+}
+
+const integer = (from: number, to: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, `must be a whole number from ${from} to ${to}`)
+    .transform(Number)
+    .refine((n) => n >= from && n <= to, `must be a whole number from ${from} to ${to}`);
+
+const secret = z
+  .string()
+  .min(32, "must be at least 32 characters; `openssl rand -hex 32` makes one")
+  .max(512, "must be at most 512 characters")
+  .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces");
+
+const postgresUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\/\S+$/, "must be a URL like postgres://user:password@host:5432/berth");
+
+const httpUrl = z.string().regex(/^https?:\/\/\S+$/, "must be a URL like http://127.0.0.1:8787");
+
+const tenantId = z
+  .string()
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/, "must be 1 to 128 letters, digits or . _ : -");
+
+/** 32 bytes, as 64 hexadecimal digits or as base64. */
+const sealKey = z.string().transform((text, context) => {
+  const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? "hex" : "base64");
+  if (bytes.length === 32) return new Uint8Array(bytes);
+  context.addIssue({
+    code: "custom",
+    message: "must be 32 bytes in hex or base64; `openssl rand -hex 32` makes them",
+  });
+  return z.NEVER;
+});
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+interface Variable<T extends z.ZodType = z.ZodType> {
+  readonly schema: T;
+  /** What holds when it is not set, in words for `--help`. */
+  readonly unset: string;
+  readonly says: string;
+}
+
+const variable = <T extends z.ZodType>(schema: T, unset: string, says: string): Variable<T> => ({
+  schema,
+  unset,
+  says,
+});
+
+const VARIABLES = {
+  PORT: variable(integer(0, 65_535), "8787", "port to listen on; 0 takes any free one"),
+  HOST: variable(z.string().max(255), "127.0.0.1", "address to listen on"),
+  DATABASE_URL: variable(
+    postgresUrl,
+    "embedded",
+    "PostgreSQL 15 or newer; without it an embedded server keeps its files in BERTH_DATA_DIR",
+  ),
+  BERTH_DB_CONNECTIONS: variable(
+    integer(2, 200),
+    "16",
+    "connections to the database: half of them read, half of them write",
+  ),
+  BERTH_DATA_DIR: variable(z.string().max(4_096), ".berth", "folder of the embedded database"),
+  BERTH_BOOTSTRAP_TOKEN: variable(
+    secret,
+    "none",
+    "makes the first fleet-admin key, only while no key exists; at least 32 characters",
+  ),
+  BERTH_PLATFORM_ORG: variable(
+    tenantId,
+    "none (embedded: platform)",
+    "tenant of the platform operator; made at start when missing",
+  ),
+  BERTH_POLICY_DIR: variable(z.string().max(4_096), "none", "folder of extra Cedar policies"),
+  BERTH_RATE_LIMIT: variable(integer(1, 1_000_000_000), "60000", "calls a minute for a principal"),
+  BERTH_SEAL_KEY: variable(
+    sealKey,
+    "none",
+    "32 bytes in hex or base64 that encrypt policy secrets at rest; without it they are refused",
+  ),
+  BERTH_METRICS_TOKEN: variable(
+    secret,
+    "none",
+    "bearer token of /metrics; without it /metrics is not served",
+  ),
+  BERTH_URL: variable(httpUrl, "http://HOST:PORT", "the server that import and keys talk to"),
+  BERTH_TOKEN: variable(
+    z.string().max(512),
+    "the key kept in BERTH_DATA_DIR",
+    "the key that import and keys present",
+  ),
+  LOG_LEVEL: variable(
+    z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`),
+    "info",
+    LOG_LEVELS.join(", "),
+  ),
+  NO_COLOR: variable(z.string(), "colours on a terminal", "any value switches colours off"),
+} as const;
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** Null = embedded PostgreSQL in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly databaseConnections: number;
+  readonly dataDir: string;
+  readonly bootstrapToken: string | null;
+  readonly platformOrg: string | null;
+  readonly policyDir: string | null;
+  /** Calls a minute. */
+  readonly rateLimit: number;
+  readonly sealKey: Uint8Array | null;
+  readonly metricsToken: string | null;
+  readonly url: string | null;
+  readonly token: string | null;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly color: boolean;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads and checks the settings; an empty variable counts as not set.
+ * @throws ConfigError one line per bad value, each naming its variable; values are not repeated, they may be secrets
+ */
+export function readConfig(environment: Environment = process.env): Config {
+  const problems: string[] = [];
+  const read = <K extends keyof typeof VARIABLES>(
+    name: K,
+  ): z.output<(typeof VARIABLES)[K]["schema"]> | null => {
+    const text = environment[name];
+    if (text === undefined || text === "") return null;
+    const parsed = VARIABLES[name].schema.safeParse(text);
+    if (parsed.success) return parsed.data as z.output<(typeof VARIABLES)[K]["schema"]>;
+    problems.push(`${name} ${parsed.error.issues[0]?.message ?? "is not valid"}`);
+    return null;
+  };
+  const config: Config = {
+    port: read("PORT") ?? 8787,
+    host: read("HOST") ?? "127.0.0.1",
+    databaseUrl: read("DATABASE_URL"),
+    databaseConnections: read("BERTH_DB_CONNECTIONS") ?? 16,
+    dataDir: read("BERTH_DATA_DIR") ?? ".berth",
+    bootstrapToken: read("BERTH_BOOTSTRAP_TOKEN"),
+    platformOrg: read("BERTH_PLATFORM_ORG"),
+    policyDir: read("BERTH_POLICY_DIR"),
+    rateLimit: read("BERTH_RATE_LIMIT") ?? 60_000,
+    sealKey: read("BERTH_SEAL_KEY"),
+    metricsToken: read("BERTH_METRICS_TOKEN"),
+    url: read("BERTH_URL"),
+    token: read("BERTH_TOKEN"),
+    logLevel: read("LOG_LEVEL") ?? "info",
+    color: read("NO_COLOR") === null && process.stdout.isTTY,
+  };
+  if (problems.length > 0) throw new ConfigError(problems.join("\n"));
+  return config;
+}
+
+/** The list that `--help` prints: a line a variable. */
+export function describeVariables(): string {
+  const names = Object.keys(VARIABLES) as (keyof typeof VARIABLES)[];
+  const width = Math.max(...names.map((name) => name.length));
+  const lines = names.map((name) => {
+    const { unset, says } = VARIABLES[name];
+    return `  ${name.padEnd(width)}  ${says} [${unset}]`;
+  });
+  return ["Environment:", ...lines].join("\n");
+}

@@ -1,0 +1,238 @@
+/** The demo's story, told through the published client: a fleet becomes pools, tenants book, one has to wait. */
+import { type Berth, createBerth, isBerthError } from "@berth/client";
+import type { Output } from "@berth/contract";
+import type { ImportDocument } from "../import/document.ts";
+import { importNodes } from "../import/run.ts";
+import { drawCapacity } from "./bars.ts";
+import {
+  type Booker,
+  type Job,
+  type ModelGroup,
+  OWNER,
+  TENANTS,
+  byModel,
+  jobsFor,
+} from "./plan.ts";
+
+export interface Stage {
+  readonly url: string;
+  readonly adminKey: string;
+  readonly document: ImportDocument;
+  print(line?: string): void;
+  readonly color: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+interface DemoPool {
+  readonly id: string;
+  readonly group: ModelGroup;
+}
+
+interface Cast {
+  readonly admin: Berth;
+  readonly bookers: Readonly<Record<Booker, Berth>>;
+  /** What a tenant presents; for the curl line at the end. */
+  readonly token: string;
+}
+
+type Reservation = Output<"reservations.create">;
+
+const HOUR_MS = 3_600_000;
+const SHOWN_MAX = 12;
+
+/** Answers the key that the closing curl line uses. */
+export async function tell(stage: Stage): Promise<string> {
+  const { print } = stage;
+  const cast = await callTenants(stage);
+  const pools = await openPools(stage, cast);
+  print("");
+  await showCapacity(stage, cast, { pools, title: "Capacity before" });
+  print("");
+  const bookings = await bookAtOnce(stage, cast, pools);
+  for (const line of listed(bookings, pools)) print(line);
+  print("");
+  await showCapacity(stage, cast, { pools, title: "Capacity after" });
+  print("");
+  await outOfRoom(stage, cast, pools);
+  return cast.token;
+}
+
+async function callTenants({ url, adminKey }: Stage): Promise<Cast> {
+  const admin = createBerth({ url, token: adminKey });
+  await admin.fleet.putTenant({ tenantId: OWNER, name: "The lab" });
+  const tokens = await Promise.all(
+    TENANTS.map(async (tenantId) => {
+      await admin.fleet.putTenant({ tenantId });
+      const key = { tenantId, role: "tenant-operator", name: "demo" } as const;
+      return (await admin.access.createKey(key)).secret;
+    }),
+  );
+  const [vision = "", speech = "", robotics = ""] = tokens;
+  const client = (token: string) => createBerth({ url, token });
+  return {
+    admin,
+    bookers: { vision: client(vision), speech: client(speech), robotics: client(robotics) },
+    token: vision,
+  };
+}
+
+async function openPools({ document, print }: Stage, { admin }: Cast): Promise<DemoPool[]> {
+  const started = performance.now();
+  const site = { tenantId: OWNER, name: document.site?.name ?? "demo", region: "local" };
+  const { id: siteId } = await admin.fleet.putSite(site);
+  const pools: DemoPool[] = [];
+  for (const group of byModel(document.nodes)) {
+    const { id } = await admin.pools.create({
+      tenantId: OWNER,
+      siteId,
+      class: "metal-host",
+      gpuModel: group.gpuModel,
+      policy: { label: group.model },
+    });
+    await importNodes(admin, { site: null, nodes: group.nodes }, { site, poolId: id });
+    pools.push({ id, group });
+  }
+  await Promise.all(
+    pools.flatMap(({ id, group }) =>
+      TENANTS.map((toTenantId) =>
+        admin.pools.offer({
+          tenantId: OWNER,
+          poolId: id,
+          toTenantId,
+          quota: { gpu: group.gpus },
+        }),
+      ),
+    ),
+  );
+  const { nodes, gpus } = await counted(admin);
+  print(`${nodes} nodes with ${gpus} GPUs imported, in ${pools.length} pools, ${seconds(started)}`);
+  print(`offered to ${TENANTS.join(", ")} with a quota each`);
+  return pools;
+}
+
+/** As `capacity.summary` counts them. */
+async function counted(admin: Berth): Promise<{ nodes: string; gpus: string }> {
+  const { pools } = await admin.capacity.summary({ tenantId: OWNER });
+  const total = (resource: string) =>
+    pools
+      .flatMap((pool) => pool.capacity)
+      .filter((row) => row.resource === resource)
+      .reduce((sum, row) => sum + row.total, 0)
+      .toLocaleString("en-US");
+  return { nodes: total("node"), gpus: total("gpu") };
+}
+
+async function showCapacity(
+  { print, color, width }: Stage,
+  { admin }: Cast,
+  { pools, title }: { readonly pools: readonly DemoPool[]; readonly title: string },
+): Promise<void> {
+  const summary = await admin.capacity.summary({ tenantId: OWNER });
+  const names = new Map(pools.map((pool) => [pool.id, pool.group.model]));
+  const order = pools.map((pool) => pool.id);
+  const inOrder = summary.pools.toSorted(
+    (a, b) => order.indexOf(a.poolId) - order.indexOf(b.poolId),
+  );
+  print(title);
+  for (const line of drawCapacity(inOrder, { names, color, width })) print(line);
+}
+
+/** Every tenant at once, in every pool at once. */
+async function bookAtOnce(
+  { print }: Stage,
+  { bookers }: Cast,
+  pools: readonly DemoPool[],
+): Promise<Reservation[]> {
+  const started = performance.now();
+  let first: number | undefined;
+  const book = async (poolId: string, job: Job): Promise<Reservation> => {
+    const booked = await bookers[job.tenant].reservations.create({
+      tenantId: job.tenant,
+      poolId,
+      devices: [{ class: "gpu", count: job.gpus }],
+      duration: `${job.hours}h`,
+      ...(job.inHours === 0 ? {} : { start: Date.now() + job.inHours * HOUR_MS }),
+    });
+    first ??= performance.now();
+    return booked;
+  };
+  const wishes = pools.flatMap(({ id, group }) =>
+    jobsFor(group).map((job) => book(id, job).catch(unlessNoRoom)),
+  );
+  const bookings = (await Promise.all(wishes)).filter((booked) => booked !== null);
+  print(
+    `Booked through @berth/client: ${bookings.length} bookings by ${TENANTS.length} tenants at once`,
+  );
+  print(
+    `  the first ${((first ?? 0) / 1_000).toFixed(2)} s after the start, all in ${seconds(started)}`,
+  );
+  return bookings;
+}
+
+/** A fleet given by file may be too small for every wish. */
+function unlessNoRoom(error: unknown): null {
+  if (isBerthError(error, "NO_CAPACITY")) return null;
+  throw error;
+}
+
+function listed(bookings: readonly Reservation[], pools: readonly DemoPool[]): string[] {
+  const models = new Map(pools.map((pool) => [pool.id, pool.group.model]));
+  const lines = bookings.slice(0, SHOWN_MAX).map((booked) => {
+    const member = booked.members?.[0];
+    const what = `${member?.atoms.length ?? 0} × ${models.get(booked.poolId) ?? "GPU"}`;
+    const when = booked.state === "active" ? "now" : clock(booked.start);
+    return `  ${booked.id}  ${booked.tenantId.padEnd(8)}  ${what} on ${member?.nodeName ?? "?"}, ${when} to ${clock(booked.end)}`;
+  });
+  const more = bookings.length - lines.length;
+  return more > 0 ? [...lines, `  and ${more} more`] : lines;
+}
+
+/** Fills the smallest pool and asks for one more node of it. */
+async function outOfRoom(stage: Stage, cast: Cast, pools: readonly DemoPool[]): Promise<void> {
+  const smallest = pools.at(-1);
+  if (!smallest) return;
+  const { id: poolId, group } = smallest;
+  await fill(cast.bookers.speech, poolId, group.largest);
+  const devices = [{ class: "gpu", count: group.largest }] as const;
+  const ask = { tenantId: "robotics", poolId, devices: [...devices], duration: "1h" };
+  const answer = await cast.bookers.robotics.capacity.preview(ask);
+  const { print } = stage;
+  print("A request that does not fit");
+  print(`  robotics asks for ${group.largest} × ${group.model} on one node, now, for 1 h`);
+  print(`  ${answer.reason ? answer.reason.message : "it fits after all"}`);
+  for (const { cause, nodes } of answer.reason?.blocked ?? [])
+    print(`    ${cause}: ${nodes} nodes`);
+  print(
+    answer.earliestStart === null
+      ? "  earliest start: none within the pool's horizon"
+      : `  earliest start: ${clock(answer.earliestStart)}`,
+  );
+}
+
+/** Whole nodes first, then what is left of the others. */
+async function fill(berth: Berth, poolId: string, largest: number): Promise<void> {
+  for (let gpus = largest; gpus > 0; gpus = Math.floor(gpus / 2)) {
+    const devices = [{ class: "gpu" as const, count: gpus }];
+    const ask = { tenantId: "speech", poolId, devices, duration: "1h" };
+    while (await berth.reservations.create(ask).catch(unlessNoRoomOrQuota));
+  }
+}
+
+function unlessNoRoomOrQuota(error: unknown): null {
+  if (isBerthError(error, "QUOTA_EXCEEDED")) return null;
+  return unlessNoRoom(error);
+}
+
+const seconds = (since: number) => `${((performance.now() - since) / 1_000).toFixed(2)} s`;
+
+/** Local time, with its zone named. */
+const CLOCK = new Intl.DateTimeFormat("en-GB", {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
+});
+const clock = (at: number) => CLOCK.format(at);

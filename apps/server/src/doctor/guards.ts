@@ -1,0 +1,99 @@
+/** What holds the invariants while nobody looks: constraints, triggers, and a disk that is written to. */
+import type { Check, Query, Violation } from "./query.ts";
+
+/** Tables that only the gate may change, each under a statement trigger. */
+const GUARDED = [
+  "gates",
+  "gate_batches",
+  "pool_due",
+  "pools",
+  "offers",
+  "quotas",
+  "pool_authz",
+  "nodes",
+  "units",
+  "maintenance",
+  "reservations",
+  "bookings",
+  "reservation_keys",
+  "rollups",
+];
+
+const violation = (ids: readonly string[], message: string): Violation => ({
+  invariant: "GUARD",
+  ids,
+  message,
+});
+
+/** Without these a crash may take back what was answered as booked. */
+async function durability(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ name: string; setting: string }>(
+    `select name, setting from pg_settings
+      where name in ('fsync', 'full_page_writes', 'session_replication_role') order by name`,
+  );
+  const expected = (name: string) => (name === "session_replication_role" ? "origin" : "on");
+  return rows
+    .filter((row) => row.setting !== expected(row.name))
+    .map((row) =>
+      violation([row.name], `${row.name} is ${row.setting}; it must be ${expected(row.name)}`),
+    );
+}
+
+async function exclusion(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ found: boolean }>(
+    `select exists (
+       select 1 from pg_constraint c join pg_index i on i.indexrelid = c.conindid
+        where c.conrelid = 'bookings'::regclass and c.contype = 'x' and i.indisvalid) as found`,
+  );
+  if (rows[0]?.found) return [];
+  return [
+    violation(
+      ["bookings"],
+      "bookings has no exclusion constraint: nothing would stop a double booking",
+    ),
+  ];
+}
+
+async function primaryKeys(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ name: string }>(
+    `select t.name from string_to_table($1, ' ') t(name)
+      where not exists (select 1 from pg_constraint c
+                         where c.conrelid = t.name::regclass and c.contype = 'p')
+      order by 1`,
+    ["bookings reservations reservation_keys quotas rollups units nodes"],
+  );
+  return rows.map((row) => violation([row.name], `${row.name} has lost its primary key`));
+}
+
+/** A trigger that is switched off guards nothing. */
+async function triggers(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ name: string }>(
+    `select t.name from string_to_table($1, ' ') t(name)
+      where not exists (select 1 from pg_trigger g
+                         where g.tgrelid = t.name::regclass and not g.tgisinternal
+                           and g.tgenabled in ('O', 'A'))
+         or exists (select 1 from pg_trigger g
+                     where g.tgrelid = t.name::regclass and not g.tgisinternal
+                       and g.tgenabled not in ('O', 'A'))
+      order by 1`,
+    [GUARDED.join(" ")],
+  );
+  return rows.map((row) =>
+    violation(
+      [row.name],
+      `${row.name} can be written around the gate: its trigger is missing or off`,
+    ),
+  );
+}
+
+export const guards: Check = {
+  invariant: "GUARD",
+  title: "constraints, triggers and fsync are in place",
+  async run(query) {
+    const found: Violation[] = [];
+    for (const look of [durability, exclusion, primaryKeys, triggers]) {
+      found.push(...(await look(query)));
+    }
+    return found;
+  },
+};

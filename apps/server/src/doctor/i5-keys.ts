@@ -1,0 +1,70 @@
+/** I5: one idempotency key, one reservation; and every live reservation can be found by its key. */
+import { LIVE, type Check, type Query, type Violation } from "./query.ts";
+
+const violation = (ids: readonly string[], message: string): Violation => ({
+  invariant: "I5",
+  ids,
+  message,
+});
+
+async function doubled(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ tenant: string; principal: string; key: string; ids: string[] }>(
+    `select tenant_id as tenant, principal, key, json_agg(reservation_id order by reservation_id) as ids
+       from reservation_keys group by 1, 2, 3 having count(*) > 1 order by 1, 2, 3`,
+  );
+  return rows.map((row) =>
+    violation(
+      [row.tenant, ...row.ids],
+      `key "${row.key}" of ${row.principal} in ${row.tenant} names ${row.ids.join(" and ")}`,
+    ),
+  );
+}
+
+async function shared(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ id: string; keys: string[] }>(
+    `select reservation_id as id, json_agg(key order by key) as keys
+       from reservation_keys group by 1 having count(*) > 1 order by 1`,
+  );
+  return rows.map((row) =>
+    violation([row.id], `${row.id} is named by keys ${row.keys.join(", ")}`),
+  );
+}
+
+async function dangling(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ key: string; id: string; tenant: string; exists: boolean }>(
+    `select k.key, k.reservation_id as id, k.tenant_id as tenant, r.id is not null as exists
+       from reservation_keys k left join reservations r on r.id = k.reservation_id
+      where r.id is null or r.tenant_id <> k.tenant_id or r.pool_id <> k.pool_id
+      order by 2, 1`,
+  );
+  return rows.map((row) =>
+    violation(
+      [row.tenant, row.id],
+      row.exists
+        ? `key "${row.key}" of ${row.tenant} names ${row.id}, which is another tenant's or pool's`
+        : `key "${row.key}" of ${row.tenant} names ${row.id}, which does not exist`,
+    ),
+  );
+}
+
+async function keyless(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ id: string }>(
+    `select r.id from reservations r
+      where r.state in ${LIVE}
+        and not exists (select 1 from reservation_keys k where k.reservation_id = r.id)
+      order by r.id`,
+  );
+  return rows.map((row) =>
+    violation([row.id], `${row.id} is live but no key names it: a retry would book twice`),
+  );
+}
+
+export const keys: Check = {
+  invariant: "I5",
+  title: "one idempotency key names one reservation",
+  async run(query) {
+    const found: Violation[] = [];
+    for (const look of [doubled, shared, dangling, keyless]) found.push(...(await look(query)));
+    return found;
+  },
+};

@@ -1,0 +1,123 @@
+/** The HTTP process: one Fastify with the two surfaces, what operators ask, and the hooks around them. */
+import { randomUUID } from "node:crypto";
+import { type Api, ApiError, logFields } from "@berth/api";
+import helmet from "@fastify/helmet";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { refused } from "./calls.ts";
+import { createGatekeeper } from "./limits.ts";
+import type { Metrics } from "./metrics.ts";
+import { type OperationsOptions, operations } from "./operations.ts";
+import { fromThrown, sendProblem } from "./problem.ts";
+import { rest } from "./rest.ts";
+import type { Traffic } from "./traffic.ts";
+import { trpc } from "./trpc.ts";
+
+export interface AppOptions extends Omit<OperationsOptions, "registry"> {
+  readonly api: Api;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly traffic: Traffic;
+  /** Calls a minute for a principal. */
+  readonly rateLimit: number;
+  /** While true every new call is refused as UNAVAILABLE. */
+  draining(): boolean;
+}
+
+/** Whole request in, and its headers before that; a slow sender holds nothing for longer. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Longer than the usual idle time of a proxy in front, so that it is the one who hangs up. */
+const KEEP_ALIVE_MS = 75_000;
+/** Fifty of the longest method names. */
+const PATH_MAX = 4_096;
+
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    genReqId: requestId,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength: PATH_MAX },
+  });
+  app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+  app.decorateRequest("principal", null);
+  app.decorateRequest("context", null);
+  app.decorateRequest("calls");
+  app.decorateRequest("refusal", null);
+  watch(app, options);
+  await app.register(helmet, {
+    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  });
+  app.setNotFoundHandler((_request, reply) =>
+    sendProblem(reply, new ApiError("NOT_FOUND", { message: "There is no such path." })),
+  );
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = fromThrown(thrown);
+    refused(request, error);
+    return sendProblem(reply, error);
+  });
+  operations(app, { ...options, registry: options.metrics.registry });
+  await surfaces(app, options);
+  return app;
+}
+
+async function surfaces(app: FastifyInstance, options: AppOptions): Promise<void> {
+  const { api, rateLimit } = options;
+  const gatekeeper = await createGatekeeper(app, { api, rateLimit });
+  const admitting: typeof gatekeeper = {
+    admit(request, reply, calls) {
+      if (!options.draining()) return gatekeeper.admit(request, reply, calls);
+      void reply.header("connection", "close");
+      throw new ApiError("UNAVAILABLE", { message: "The server is shutting down; try again." });
+    },
+  };
+  for (const surface of [rest, trpc]) {
+    await app.register((scope, _options, done) => {
+      surface(scope, { api, gatekeeper: admitting });
+      done();
+    });
+  }
+}
+
+/** A request id on every answer, a log line and a measurement for every call. */
+function watch(app: FastifyInstance, { log, metrics, traffic }: AppOptions): void {
+  app.addHook("onRequest", (request, reply, done) => {
+    request.calls = [];
+    metrics.inFlight.inc();
+    traffic.enter();
+    void reply.header("x-request-id", request.id);
+    done();
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    metrics.inFlight.dec();
+    traffic.leave();
+    logRefusal(request, log);
+    const ms = Math.round(reply.elapsedTime * 10) / 10;
+    for (const { method, code } of request.calls) {
+      metrics.called(method, code, ms / 1_000);
+      log.info(
+        { requestId: request.id, method, code, status: reply.statusCode, ms, ...callerOf(request) },
+        "call",
+      );
+    }
+    done();
+  });
+}
+
+/** What is nobody's mistake but ours, or the database's. */
+function logRefusal({ id, refusal }: FastifyRequest, log: Logger): void {
+  if (!refusal || (refusal.code !== "INTERNAL" && refusal.cause === undefined)) return;
+  log.error({ requestId: id, ...logFields(refusal) }, "a request was refused before its call");
+}
+
+function callerOf({ principal }: FastifyRequest): object {
+  return principal ? { tenantId: principal.tenantId, principal: principal.name } : {};
+}
+
+/** The caller's own id when it is harmless in headers and logs, else a fresh one. */
+function requestId(request: { headers: Record<string, unknown> }): string {
+  const given = request.headers["x-request-id"];
+  return typeof given === "string" && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID();
+}

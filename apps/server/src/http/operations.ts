@@ -1,0 +1,46 @@
+/** What is answered without a key: alive, ready, the contract, the console's settings; and the metrics. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { ApiError } from "@berth/api";
+import type { FastifyInstance } from "fastify";
+import type { Registry } from "prom-client";
+import { sendProblem } from "./problem.ts";
+
+export interface OperationsOptions {
+  /** Null when calls can be answered; else what is missing. */
+  notReady(): Promise<string | null>;
+  /** The OpenAPI document's text. */
+  readonly openapi: string;
+  readonly registry: Registry;
+  /** Null = /metrics is not served. */
+  readonly metricsToken: string | null;
+}
+
+export function operations(app: FastifyInstance, options: OperationsOptions): void {
+  app.get("/healthz", () => ({ alive: true }));
+
+  app.get("/readyz", async (_request, reply) => {
+    const missing = await options.notReady();
+    return missing === null ? { ready: true } : reply.code(503).send({ ready: false, missing });
+  });
+
+  app.get("/openapi.json", (_request, reply) =>
+    reply.header("content-type", "application/json; charset=utf-8").send(options.openapi),
+  );
+
+  app.get("/config.json", () => ({ oidc: null }));
+
+  const { metricsToken, registry } = options;
+  if (metricsToken === null) return;
+  app.get("/metrics", async (request, reply) => {
+    if (!sameToken(request.headers.authorization, `Bearer ${metricsToken}`)) {
+      return sendProblem(reply, new ApiError("UNAUTHENTICATED"));
+    }
+    return reply.header("content-type", registry.contentType).send(await registry.metrics());
+  });
+}
+
+/** In constant time, whatever the lengths. */
+function sameToken(given: string | undefined, expected: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given ?? ""), digest(expected));
+}

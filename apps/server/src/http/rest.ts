@@ -1,0 +1,103 @@
+/**
+ * `POST /api/compute/{group}/{method}`: JSON in, JSON out, a static route a method, through the same
+ * procedures as tRPC. Errors are problems.
+ */
+import { type Api, type ApiContext, toApiError } from "@berth/api";
+import { METHOD_NAMES, type MethodName, catalog, schemasOf } from "@berth/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { bodyLimitOf, callerGone, contextOf, failed, recordOf, refused } from "./calls.ts";
+import type { Gatekeeper } from "./limits.ts";
+import { fromThrown, sendProblem } from "./problem.ts";
+import { type Twins, withTwins } from "./twins.ts";
+
+export interface SurfaceOptions {
+  readonly api: Api;
+  readonly gatekeeper: Gatekeeper;
+}
+
+export function rest(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions): void {
+  allowEmptyBodies(scope);
+  scope.setErrorHandler((thrown, request, reply) => {
+    const error = fromThrown(thrown);
+    refused(request, error);
+    return sendProblem(reply, error);
+  });
+  for (const method of METHOD_NAMES) {
+    const twins = twinsOf(method);
+    scope.route({
+      method: "POST",
+      url: `/api/compute/${method.replace(".", "/")}`,
+      bodyLimit: bodyLimitOf(method),
+      onRequest: async (request, reply) => {
+        request.calls = [recordOf(method)];
+        await gatekeeper.admit(request, reply, 1);
+      },
+      handler: (request, reply) => answer(request, reply, { api, twins, method }),
+    });
+  }
+}
+
+interface Route {
+  readonly api: Api;
+  readonly twins: Twins;
+  readonly method: MethodName;
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { api, twins, method }: Route,
+): Promise<unknown> {
+  const { input, ifMatch } = withTwins(request.headers, request.body ?? {}, twins);
+  const context = contextOf(request);
+  const signal = callerGone(reply);
+  try {
+    const output = await api.invoke({
+      method,
+      context,
+      signal,
+      ifMatch,
+      rawInput: () => Promise.resolve(input),
+    });
+    answerHeaders(reply, context);
+    return output;
+  } catch (thrown) {
+    const error = toApiError(thrown);
+    failed(request, error.code);
+    answerHeaders(reply, context);
+    return sendProblem(reply, error);
+  }
+}
+
+/** Where in its pool's order the answer stands, and whether a key was replayed. */
+function answerHeaders(reply: FastifyReply, { answer: shown }: ApiContext): void {
+  if (shown.seq !== undefined) void reply.header("x-berth-seq", String(shown.seq));
+  if (shown.replayed) void reply.header("idempotent-replayed", "true");
+}
+
+/** Methods that compare a version which their body has no field for. */
+const BESIDE: ReadonlySet<MethodName> = new Set(["pools.update", "pools.archive"]);
+
+function twinsOf(method: MethodName): Twins {
+  const { input } = schemasOf(method);
+  const shape = "shape" in input ? Object.keys(input.shape ?? {}) : [];
+  return {
+    mutation: catalog[method].kind === "mutation",
+    idempotencyKey: shape.includes("idempotencyKey"),
+    version: shape.includes("version") ? "field" : BESIDE.has(method) ? "beside" : "none",
+  };
+}
+
+/** A call without input may come without a body, whatever its content type says. */
+function allowEmptyBodies(scope: FastifyInstance): void {
+  const parse = scope.getDefaultJsonParser("error", "error");
+  scope.removeContentTypeParser("application/json");
+  scope.addContentTypeParser<string>(
+    "application/json",
+    { parseAs: "string" },
+    (request, body, done) => {
+      if (body.trim() === "") done(null, {});
+      else void parse(request, body, done);
+    },
+  );
+}

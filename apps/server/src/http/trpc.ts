@@ -1,0 +1,94 @@
+/** `/trpc/{group}.{method}[,…]`: what the typed client speaks; up to 50 calls in one request. */
+import { type ApiContext, type ApiError, toApiError, toWire } from "@berth/api";
+import { errors } from "@berth/contract";
+import { fastifyRequestHandler } from "@trpc/server/adapters/fastify";
+import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { bodyLimitOf, contextOf, failed, recordOf, refused } from "./calls.ts";
+import { errorHeaders, fromThrown } from "./problem.ts";
+import type { SurfaceOptions } from "./rest.ts";
+
+const BATCH_MAX = 50;
+
+export function trpc(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions): void {
+  // tRPC parses the text itself, after the key was checked.
+  scope.removeContentTypeParser("application/json");
+  scope.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) =>
+    done(null, body),
+  );
+  scope.setErrorHandler((thrown, request, reply) =>
+    sendTrpcError(reply, request, fromThrown(thrown)),
+  );
+
+  const route = (url: string, bodyLimit: number, pathOf: (request: FastifyRequest) => string) =>
+    scope.route({
+      method: ["GET", "POST"],
+      url,
+      bodyLimit,
+      onRequest: async (request, reply) => {
+        request.calls = pathOf(request).split(",").map(recordOf);
+        await gatekeeper.admit(request, reply, request.calls.length);
+      },
+      handler: (request, reply) => answer(request, reply, { api, path: pathOf(request) }),
+    });
+  // The one call with a larger body has a route of its own; in a batch it is as small as any.
+  route("/trpc/fleet.putNodes", bodyLimitOf("fleet.putNodes"), () => "fleet.putNodes");
+  route("/trpc/:path", bodyLimitOf(""), (request) => (request.params as { path: string }).path);
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { api, path }: Pick<SurfaceOptions, "api"> & { readonly path: string },
+): Promise<void> {
+  await fastifyRequestHandler({
+    req: request,
+    res: reply,
+    path,
+    router: api.router,
+    allowMethodOverride: true,
+    maxBatchSize: BATCH_MAX,
+    createContext: () => contextOf(request),
+    onError({ path: failing, error }) {
+      const call = request.calls.find((each) => each.method === failing && each.code === "OK");
+      const { code } = toApiError(error);
+      if (call) call.code = code;
+      else failed(request, code);
+    },
+    responseMeta: ({ errors: thrown }) => ({
+      headers: {
+        ...(request.calls.length === 1 ? singleHeaders(contextOf(request).answer) : {}),
+        ...(thrown.length > 0 ? { "x-should-retry": String(allRetryable(thrown)) } : {}),
+      },
+    }),
+  });
+}
+
+/** Only an answer about one call has one place in one pool's order. */
+function singleHeaders(shown: ApiContext["answer"]): Record<string, string> {
+  return {
+    ...(shown.seq === undefined ? {} : { "x-berth-seq": String(shown.seq) }),
+    ...(shown.replayed ? { "idempotent-replayed": "true" } : {}),
+  };
+}
+
+const allRetryable = (thrown: readonly unknown[]) =>
+  thrown.every((error) => errors[toApiError(error).code].retryable);
+
+/** A refusal before tRPC saw the request, in the shape of tRPC's own errors; it holds for the whole batch. */
+function sendTrpcError(
+  reply: FastifyReply,
+  request: FastifyRequest,
+  error: ApiError,
+): FastifyReply {
+  refused(request, error);
+  errorHeaders(reply, error);
+  const { http, trpc: code } = errors[error.code];
+  const berth = toWire(error, request.id);
+  const shape = {
+    message: error.publicMessage,
+    code: TRPC_ERROR_CODES_BY_KEY[code],
+    data: { code, httpStatus: http, berth },
+  };
+  return reply.code(http).send({ error: { json: shape } });
+}

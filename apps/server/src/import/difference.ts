@@ -1,0 +1,78 @@
+/** What an import would change, from what the API shows of the nodes that are there. */
+import type { Output } from "@berth/contract";
+import type { NodeInput } from "./document.ts";
+
+export type KnownNode = Output<"fleet.listNodes">["nodes"][number];
+export type Outcome = "created" | "changed" | "unchanged";
+
+export interface Difference {
+  readonly name: string;
+  readonly outcome: Outcome;
+  /** The fields that differ. */
+  readonly fields: readonly string[];
+}
+
+export function difference(node: NodeInput, known: KnownNode | undefined): Difference {
+  if (!known) return { name: node.name, outcome: "created", fields: [] };
+  const fields = changedFields(node, known);
+  return { name: node.name, outcome: fields.length > 0 ? "changed" : "unchanged", fields };
+}
+
+function changedFields(node: NodeInput, known: KnownNode): string[] {
+  const pairs: [field: string, now: unknown, then: unknown][] = [
+    ["address", known.address, node.address ?? null],
+    ["labels", inOrder(known.labels), inOrder(node.labels ?? {})],
+    ["state", known.state, node.state ?? known.state],
+    ["tenantOwned", known.tenantOwned, node.tenantOwned ?? false],
+    ["gpus", knownGpus(known), askedGpus(node, known)],
+    ["nics", countOf(known, "nic.vf"), (node.nics ?? []).reduce((sum, nic) => sum + nic.vfs, 0)],
+    ["disks", sizesOf(known), (node.disks ?? []).map((disk) => disk.sizeGiB).toSorted(ascending)],
+  ];
+  return pairs.filter(([, now, then]) => !same(now, then)).map(([field]) => field);
+}
+
+/** A pool that cuts GPUs shows the pieces; the GPU behind them is known by its UUID. */
+function knownGpus(known: KnownNode): unknown {
+  return known.units
+    .filter((unit) => unit.class === "gpu")
+    .map((unit) => [
+      unit.gpuUuid,
+      unit.index,
+      unit.model,
+      unit.nvlinkDomain,
+      unit.vfioGroup,
+      unit.healthy,
+    ])
+    .toSorted(byIndex);
+}
+
+function askedGpus(node: NodeInput, known: KnownNode): unknown {
+  const healthy = new Map(known.units.map((unit) => [unit.gpuUuid, unit.healthy]));
+  return (node.gpus ?? [])
+    .map((gpu) => [
+      gpu.uuid,
+      gpu.index,
+      gpu.model,
+      gpu.nvlinkDomain ?? null,
+      gpu.vfioGroup ?? null,
+      gpu.healthy ?? healthy.get(gpu.uuid) ?? true,
+    ])
+    .toSorted(byIndex);
+}
+
+const byIndex = (a: readonly unknown[], b: readonly unknown[]) => Number(a[1]) - Number(b[1]);
+const ascending = (a: number, b: number) => a - b;
+
+const countOf = (known: KnownNode, name: string) =>
+  known.units.filter((unit) => unit.class === name).length;
+
+const sizesOf = (known: KnownNode) =>
+  known.units
+    .filter((unit) => unit.class === "disk")
+    .map((unit) => unit.memoryGiB ?? 0)
+    .toSorted(ascending);
+
+const inOrder = (labels: Readonly<Record<string, string>>) =>
+  Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);

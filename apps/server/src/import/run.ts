@@ -1,0 +1,104 @@
+/** Brings an inventory into a site through the API: site first, then its nodes, some hundred a call. */
+import type { Berth } from "@berth/client";
+import type { ImportDocument, NodeInput, SiteInput } from "./document.ts";
+import { type Difference, type KnownNode, type Outcome, difference } from "./difference.ts";
+
+export interface ImportOptions {
+  readonly site: SiteInput;
+  /** Joins nodes that are in no pool to this one. */
+  readonly poolId?: string | undefined;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface ImportReport {
+  readonly siteId: string | null;
+  readonly nodes: readonly Difference[];
+  readonly counts: Readonly<Record<Outcome, number>>;
+}
+
+/** What one call may carry. */
+const NODES_MAX = 500;
+const DEVICES_MAX = 20_000;
+const BYTES_MAX = 7 * 1_048_576;
+
+/** @throws BerthError of the call that was refused; nodes of the calls before it are in, and a re-run finds them so */
+export async function importNodes(
+  berth: Berth,
+  document: ImportDocument,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const site = await berth.fleet.putSite(options.site);
+  const nodes: Difference[] = [];
+  for (const chunk of chunks(document.nodes)) {
+    const put = await berth.fleet.putNodes({
+      siteId: site.id,
+      nodes: chunk,
+      ...(options.poolId === undefined ? {} : { poolId: options.poolId }),
+    });
+    nodes.push(...put.nodes.map(({ name, outcome }) => ({ name, outcome, fields: [] })));
+    options.onProgress?.(nodes.length, document.nodes.length);
+  }
+  return { siteId: site.id, nodes, counts: countOutcomes(nodes) };
+}
+
+/** What `importNodes` would do; nothing is written. */
+export async function previewImport(
+  berth: Berth,
+  document: ImportDocument,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const { tenantId, name } = options.site;
+  const { sites } = await berth.fleet.listSites({ tenantId });
+  const site = sites.find((each) => each.name === name);
+  const known = site ? await nodesOf(berth, tenantId, site.id) : new Map<string, KnownNode>();
+  const nodes = document.nodes.map((node) => difference(node, known.get(node.name)));
+  return { siteId: site?.id ?? null, nodes, counts: countOutcomes(nodes) };
+}
+
+async function nodesOf(berth: Berth, tenantId: string, siteId: string) {
+  const known = new Map<string, KnownNode>();
+  // Spans are of no use here: an instant long past has none.
+  const query = { tenantId, siteId, from: 0, to: 1, limit: 200 };
+  for (let cursor: string | null = null; ;) {
+    const page: { nodes: KnownNode[]; nextCursor: string | null } = await berth.fleet.listNodes({
+      ...query,
+      ...(cursor === null ? {} : { cursor }),
+    });
+    for (const node of page.nodes) known.set(node.name, node);
+    cursor = page.nextCursor;
+    if (cursor === null) return known;
+  }
+}
+
+function countOutcomes(nodes: readonly Difference[]): Record<Outcome, number> {
+  const counts = { created: 0, changed: 0, unchanged: 0 };
+  for (const node of nodes) counts[node.outcome] += 1;
+  return counts;
+}
+
+/** As many nodes a call as its limits allow, in the file's order. */
+function* chunks(nodes: readonly NodeInput[]): Generator<NodeInput[]> {
+  let chunk: NodeInput[] = [];
+  let devices = 0;
+  let bytes = 0;
+  for (const node of nodes) {
+    const more = { devices: devicesOf(node), bytes: JSON.stringify(node).length * 2 };
+    const full =
+      chunk.length === NODES_MAX ||
+      devices + more.devices > DEVICES_MAX ||
+      bytes + more.bytes > BYTES_MAX;
+    if (full && chunk.length > 0) {
+      yield chunk;
+      [chunk, devices, bytes] = [[], 0, 0];
+    }
+    chunk.push(node);
+    devices += more.devices;
+    bytes += more.bytes;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+function devicesOf(node: NodeInput): number {
+  const vfs = (node.nics ?? []).reduce((sum, nic) => sum + nic.vfs, 0);
+  return (node.gpus?.length ?? 0) + (node.disks?.length ?? 0) + vfs;
+}

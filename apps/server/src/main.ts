@@ -1,0 +1,124 @@
+/** `berth`: the operator's commands. Data goes to standard output, everything else to standard error. */
+import { Command } from "commander";
+import type { ImportCommandOptions } from "./commands/import.ts";
+import type { CreateKeyOptions } from "./commands/keys.ts";
+import { standardOutput } from "./commands/output.ts";
+import { keepCompiled } from "./compile-cache.ts";
+import { describeVariables, readConfig } from "./config.ts";
+
+keepCompiled();
+const output = standardOutput();
+/** Loaded when they run: nobody waits for a server to see a list of options. */
+const database = () => import("./commands/database.ts");
+const keyCommands = () => import("./commands/keys.ts");
+
+function program(): Command {
+  const berth = new Command("berth")
+    .description("Books GPUs: exact units, a time axis, tenants with quota.")
+    .exitOverride()
+    .showHelpAfterError("(add --help for what there is)")
+    .addHelpText("after", `\n${describeVariables()}\n\n${STATUSES}`);
+
+  berth
+    .command("serve")
+    .description("run the server; without DATABASE_URL on a PostgreSQL of its own")
+    .option("--ephemeral", "with a database of its own that is gone afterwards")
+    .addHelpText("after", `\n${describeVariables()}`)
+    .action(async (options: { ephemeral?: boolean }) => {
+      const config = readConfig();
+      const { serveUntilStopped } = await import("./commands/serve.ts");
+      await serveUntilStopped(config, output, options);
+    });
+
+  berth
+    .command("import")
+    .description(
+      "put an inventory file (our JSON, or the openb CSV) into a site of the running server",
+    )
+    .argument("<file>")
+    .option("--tenant <id>", "the site's owner; else the file's, else the platform")
+    .option("--site <name>", "the site's name; else the file's")
+    .option("--region <name>", "where it is; else the file's, else local")
+    .option("--pool <id>", "join nodes that are in no pool to this one")
+    .option("--dry-run", "show what would change and write nothing")
+    .action(async (file: string, options: ImportCommandOptions) => {
+      const { importFile } = await import("./commands/import.ts");
+      await importFile(readConfig(), output, { file, ...options });
+    });
+
+  addKeys(berth);
+  addDatabase(berth);
+  return berth;
+}
+
+function addDatabase(berth: Command): void {
+  berth
+    .command("migrate")
+    .description("bring the database to this version")
+    .action(async () => (await database()).migrateDatabase(readConfig(), output));
+
+  berth
+    .command("rebuild")
+    .description(
+      "recount the capacity of pools from their bookings; corrects nothing in a healthy system",
+    )
+    .argument("[poolId...]", "all when none is named")
+    .action(async (poolIds: string[]) => (await database()).rebuild(readConfig(), output, poolIds));
+
+  berth
+    .command("doctor")
+    .description("check every invariant on the database; status 1 when one does not hold")
+    .option("--json", "the report as JSON")
+    .action(async (options: { json?: boolean }) => {
+      process.exitCode = await (await database()).doctor(readConfig(), output, options);
+    });
+
+  berth
+    .command("openapi")
+    .description("print the OpenAPI document")
+    .action(async () => {
+      const { openapi } = await import("./openapi.ts");
+      output.data(openapi().trimEnd());
+    });
+}
+
+function addKeys(berth: Command): void {
+  const keys = berth
+    .command("keys")
+    .description("make, list and revoke keys on the running server");
+  keys
+    .command("create")
+    .description("make a key and print its token, this once")
+    .requiredOption("--tenant <id>", "whose key")
+    .requiredOption("--role <role>", "tenant-viewer, tenant-operator, tenant-admin or fleet-admin")
+    .requiredOption("--name <name>", "keys of one tenant and name are one caller")
+    .option("--expires <time>", "from then on it is refused, as 2027-01-31T12:00:00Z")
+    .option("--pool <id...>", "only these pools")
+    .action(async (options: CreateKeyOptions) =>
+      (await keyCommands()).createKey(readConfig(), output, options),
+    );
+  keys
+    .command("list")
+    .description("a line of JSON a key")
+    .requiredOption("--tenant <id>", "whose keys")
+    .action(async (options: { tenant: string }) =>
+      (await keyCommands()).listKeys(readConfig(), output, options.tenant),
+    );
+  keys
+    .command("revoke")
+    .argument("<keyId>")
+    .action(async (keyId: string) => (await keyCommands()).revokeKey(readConfig(), output, keyId));
+}
+
+const STATUSES =
+  "Exit status: 0 done, 1 a bug or a violated invariant, 2 wrong usage, 3 no capacity or quota,\n" +
+  "4 not found or forbidden, 5 unavailable.";
+
+try {
+  await program().parseAsync();
+} catch (error) {
+  const { endingOf } = await import("./commands/exit.ts");
+  const { status, line } = endingOf(error);
+  if (line !== null) output.say(`berth: ${line}`);
+  process.exitCode = status;
+}

@@ -1,0 +1,40 @@
+/** A principal has its calls a minute, counted one by one; whoever tries keys runs out of tries. */
+import { afterEach, expect, it } from "vitest";
+import { ADMIN_KEY, type TestServer, startServer } from "./harness.ts";
+
+let server: TestServer | undefined;
+afterEach(() => server?.stop());
+
+it("the call after the last one is RATE_LIMITED and says when to come back", async () => {
+  server = await startServer({ config: { rateLimit: 3 } });
+  for (let left = 2; left >= 0; left -= 1) {
+    const { status, headers } = await server.http("access.whoami", {});
+    expect(status).toBe(200);
+    expect(headers.get("ratelimit")).toContain(`r=${left};`);
+  }
+  const { status, headers, body } = await server.http("access.whoami", {});
+  expect(status).toBe(429);
+  expect(body).toMatchObject({ code: "RATE_LIMITED", retryable: true });
+  expect(headers.get("x-should-retry")).toBe("true");
+  expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+});
+
+it("every call of a batch counts", async () => {
+  server = await startServer({ config: { rateLimit: 3 } });
+  const path = Array(4).fill("access.whoami").join(",");
+  const response = await fetch(`${server.url}/trpc/${path}?batch=1`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" },
+    body: JSON.stringify(Object.fromEntries([0, 1, 2, 3].map((i) => [i, { json: {} }]))),
+  });
+  expect(response.status).toBe(429);
+});
+
+it("an address that keeps presenting bad keys is told to stop", async () => {
+  server = await startServer({ config: { rateLimit: 3 } });
+  const statuses: number[] = [];
+  for (let tries = 0; tries < 5; tries += 1) {
+    statuses.push((await server.http("access.whoami", {}, { token: "x".repeat(40) })).status);
+  }
+  expect(statuses).toEqual([401, 401, 401, 429, 429]);
+});
