@@ -267,3 +267,30 @@ test("the queue of one pool is bounded: one wish more is told so at once", async
   expect(refused.length).toBeGreaterThan(0);
   for (const outcome of refused) expect(outcome).toMatchObject({ reason: { name: "Overloaded" } });
 });
+
+test("a stored row of a resource that no node has is found, and gone after the rebuild", async () => {
+  const store = await storeWithPool(1, 2);
+  const engine = engineOn(store, seeded(10));
+  await engine.submit(POOL, book({ tenantId: "t-a", gpus: 1, durationMs: HOUR }));
+  const gate = store.gates.get(POOL);
+  const [row] = gate?.rollup ?? [];
+  if (!gate || !row) throw new Error("the pool has rows");
+  const surplus = { ...row, resource: "gpu.mig" as const };
+  gate.rollup = [...gate.rollup, surplus];
+  expect(await engine.rebuild(POOL)).toEqual([{ row: "gpu.mig", stored: surplus, counted: {} }]);
+  expect(gate.rollup.map(({ resource }) => resource)).not.toContain("gpu.mig");
+  expect(await engine.rebuild(POOL)).toEqual([]);
+});
+
+test("an engine that stops moves no node any more", async () => {
+  const store = await storeWithPool(1, 2);
+  const engine = engineOn(store, seeded(11));
+  await engine.stop();
+  const node = `node_${"0".repeat(26)}` as const;
+  const plan = (): never => {
+    throw new Error("planned all the same");
+  };
+  await expect(engine.move({ from: POOL, to: node, create: true, plan })).rejects.toThrow(
+    Unavailable,
+  );
+});

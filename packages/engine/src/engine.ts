@@ -5,11 +5,12 @@
  */
 import type { GateWrite, PoolStore } from "@berth/db";
 import { type GateId, type Result, type Turn, applyDue, freshId, ok } from "@berth/domain";
-import { setImmediate as nextTick } from "node:timers/promises";
+import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
 import { BatchTurn, type Random } from "./batch-turn.ts";
 import { NoSuchGate, Unavailable } from "./errors.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { type Correction, correct, differences } from "./rebuild.ts";
+import { Mutex } from "./mutex.ts";
 import type { View } from "./pool-cache.ts";
 import { PoolRunner, type RunnerContext } from "./pool-runner.ts";
 import {
@@ -62,6 +63,8 @@ const READ_SLICE_MS = 5;
 /** Restarts of a sliced read before it runs through at one state. */
 const READ_RESTARTS = 3;
 const MOVE_ATTEMPTS = 16;
+const MOVE_JITTER_MS = 10;
+const SHUTTING_DOWN = "the server is shutting down; try again";
 
 export function createEngine(deps: EngineDeps): Engine {
   return new BookingEngine(deps);
@@ -71,6 +74,7 @@ class BookingEngine implements Engine {
   readonly #context: RunnerContext;
   readonly #runners = new Map<GateId, PoolRunner>();
   readonly #lifecycle: Lifecycle;
+  readonly #moving = new Mutex();
   #stopping = false;
 
   constructor(deps: EngineDeps) {
@@ -80,8 +84,7 @@ class BookingEngine implements Engine {
   }
 
   submit<T>(gateId: GateId, command: Command<T>): Promise<Committed<Result<T>>> {
-    if (this.#stopping)
-      return Promise.reject(new Unavailable("the server is shutting down; try again"));
+    if (this.#stopping) return Promise.reject(new Unavailable(SHUTTING_DOWN));
     return this.#runner(gateId).submit(command);
   }
 
@@ -104,7 +107,13 @@ class BookingEngine implements Engine {
     await Promise.all(due.map((gateId) => this.submit(gateId, SETTLE)));
   }
 
-  async move<T>(move: Move<T>): Promise<Committed<Result<T>>> {
+  move<T>(move: Move<T>): Promise<Committed<Result<T>>> {
+    if (this.#stopping) return Promise.reject(new Unavailable(SHUTTING_DOWN));
+    // One at a time: moves of one process would only take each other's sequence away.
+    return this.#moving.run(() => this.#move(move));
+  }
+
+  async #move<T>(move: Move<T>): Promise<Committed<Result<T>>> {
     const [from, to] = [this.#runner(move.from), this.#runner(move.to)];
     for (let attempt = 0; attempt < MOVE_ATTEMPTS; attempt += 1) {
       const leaving = await from.cache.refresh();
@@ -115,9 +124,8 @@ class BookingEngine implements Engine {
       const planned = this.#planMove(move, leaving, entering);
       if (!planned.result.ok) return { value: planned.result, seq: entering.seq, now: planned.now };
       const outcome = await this.#writeMove(planned);
-      from.cache.drop();
-      to.cache.drop();
       if (outcome) return { value: planned.result, seq: outcome.seq, now: planned.now };
+      await delay(((this.#context.random(1)[0] ?? 0) / 256) * MOVE_JITTER_MS * attempt);
     }
     throw new Unavailable("both pools are too busy; try again shortly");
   }

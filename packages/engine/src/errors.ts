@@ -20,6 +20,14 @@ export class GateExists extends Error {
   }
 }
 
+/** What the command brings is in another gate by now: look again where it is. */
+export class Elsewhere extends Error {
+  constructor(gateId: GateId) {
+    super(`what was to come into ${gateId} is elsewhere`);
+    this.name = "Elsewhere";
+  }
+}
+
 /** There is no such pool, and the command does not make one. */
 export class NoSuchGate extends Error {
   constructor(gateId: GateId) {

@@ -1,5 +1,13 @@
 export { type Engine, type EngineDeps, type Move, createEngine } from "./engine.ts";
-export { Cancelled, GateExists, KeyTaken, NoSuchGate, Overloaded, Unavailable } from "./errors.ts";
+export {
+  Cancelled,
+  Elsewhere,
+  GateExists,
+  KeyTaken,
+  NoSuchGate,
+  Overloaded,
+  Unavailable,
+} from "./errors.ts";
 export {
   type Command,
   type Committed,

@@ -36,11 +36,15 @@ export class PoolCache {
    */
   refresh(through: PoolReads = this.#store): Promise<View | null> {
     return this.#refreshing.run(async () => {
+      if (!this.#held) return this.#load(through);
+      const head = await through.head(this.#gateId);
+      // Looked at again: a batch of ours may have ended, or been refused, in the meantime.
       const held = this.#held;
-      const head = held ? await through.head(this.#gateId) : null;
-      if (held && head && head.seq <= held.head.seq) return this.newest(head.now);
-      if (held && head && head.resetSeq <= held.head.seq) return this.#catchUp(through, held.head);
-      return this.#load(through);
+      if (!held || !head) return this.#load(through);
+      if (head.seq <= held.head.seq) return this.newest(head.now);
+      return head.resetSeq <= held.head.seq
+        ? this.#catchUp(through, held.head)
+        : this.#load(through);
     });
   }
 

@@ -6,7 +6,15 @@ import type { ApplyOutcome, GateBatch, KeyClaim, PoolStore } from "@berth/db";
 import { type GateId, type Result, applyDue, freshId } from "@berth/domain";
 import { setTimeout as delay } from "node:timers/promises";
 import { BatchTurn, type Random } from "./batch-turn.ts";
-import { Cancelled, GateExists, KeyTaken, NoSuchGate, Overloaded, Unavailable } from "./errors.ts";
+import {
+  Cancelled,
+  Elsewhere,
+  GateExists,
+  KeyTaken,
+  NoSuchGate,
+  Overloaded,
+  Unavailable,
+} from "./errors.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { PoolCache, type View } from "./pool-cache.ts";
 import type { Command, Committed, EngineLog, EngineObserver, EngineOptions } from "./types.ts";
@@ -124,14 +132,15 @@ export class PoolRunner {
       observer.violation?.(sqlState);
       log.error({ gateId: this.#gateId, sqlState }, "the database refused a planned batch");
       this.cache.drop();
-      if (todo.length > 1) {
-        const middle = Math.ceil(todo.length / 2);
-        await this.#decide(todo.slice(0, middle));
-        await this.#decide(todo.slice(middle));
-        return;
-      }
+      if (todo.length > 1) return this.#halve(todo);
     }
     for (const pending of todo) pending.fail(asError(error));
+  }
+
+  async #halve(todo: readonly Pending[]): Promise<void> {
+    const middle = Math.ceil(todo.length / 2);
+    await this.#decide(todo.slice(0, middle));
+    await this.#decide(todo.slice(middle));
   }
 
   async #decideOrThrow(round: Round): Promise<void> {
@@ -145,6 +154,8 @@ export class PoolRunner {
         const outcome = await this.#write(plan);
         transients = 0;
         if (outcome.ok) return this.#taken(plan, outcome.seq);
+        if (outcome.kind === "elsewhere" && round.todo.length > 1)
+          return await this.#halve(round.todo);
         round.todo = this.#afterRefusal(outcome, round.todo);
         losses += 1;
         if (outcome.kind === "stale" || outcome.kind === "behind") {
@@ -190,6 +201,7 @@ export class PoolRunner {
       return { plan: planned, outcome: written ?? { ok: true as const, seq: view.seq } };
     });
     if (outcome.ok) return this.#taken(plan, outcome.seq);
+    if (outcome.kind === "elsewhere" && round.todo.length > 1) return this.#halve(round.todo);
     // A key that was there already: the others come first in the next batch.
     this.#queue.putBack(this.#afterRefusal(outcome, round.todo));
   }
@@ -319,6 +331,9 @@ export class PoolRunner {
         return [...todo];
       case "exists":
         for (const pending of todo) pending.fail(new GateExists(this.#gateId));
+        return [];
+      case "elsewhere":
+        for (const pending of todo) pending.fail(new Elsewhere(this.#gateId));
         return [];
       case "keys": {
         const taken = new Map(outcome.keys.map((claim) => [keyOf(claim), claim]));

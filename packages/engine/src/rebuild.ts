@@ -10,17 +10,23 @@ export type { Correction } from "./types.ts";
 
 /** What the stored counts say against what the bookings say, at one sequence. */
 export function differences({ head, snapshot, rollup, used }: StoredCounts): Correction[] {
-  const now = Math.max(head.now, head.lastAt);
+  // As of the batch that wrote the counts: what fell due since then is the next batch's.
+  const now = head.lastAt;
   const state = PoolState.load(snapshot);
   const corrections: Correction[] = [];
   const rows = new Map(rollup.map((row) => [row.resource, row]));
-  for (const counted of recountRollup(snapshot, now)) {
+  const recounted = recountRollup(snapshot, now);
+  for (const counted of recounted) {
     const stored = rows.get(counted.resource) ?? null;
     const same =
       stored !== null && Object.entries(counted).every(([k, v]) => Reflect.get(stored, k) === v);
     if (!same)
       corrections.push({ row: counted.resource, stored: { ...stored }, counted: { ...counted } });
   }
+  const there = new Set(recounted.map((row) => row.resource));
+  for (const stored of rollup)
+    if (!there.has(stored.resource))
+      corrections.push({ row: stored.resource, stored: { ...stored }, counted: {} });
   for (const { tenantId, resource, used: stored } of used) {
     const counted = state.usage(tenantId, resource)?.peakFrom(now) ?? 0;
     if (counted !== stored)

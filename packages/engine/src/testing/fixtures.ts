@@ -48,6 +48,7 @@ function machine(number: number, gpus: number): Node {
   return {
     id,
     siteId: "site_00000000000000000000000000",
+    ownerId: "t-own",
     name: `n${number}`,
     address: null,
     state: "ready",
