@@ -463,6 +463,40 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION berth.elsewhere_v1(p_gate text, p_batch jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from sites
+  where id in (
+    select n.site_id from jsonb_to_recordset(p_batch -> 'named') n (site_id text)
+    union all
+    select g.site_id from jsonb_to_recordset(p_batch -> 'gpus') g (site_id text))
+  order by id for no key update;
+  return exists (
+    select from jsonb_to_recordset(p_batch -> 'named')
+      n (id text, site_id text, name text, version bigint)
+    where (
+      select o.removed_at is null and o.gate_id <> p_gate
+        or o.removed_at is not null and o.version >= n.version
+      from nodes o where o.id = n.id)
+    or (
+      select true from nodes o
+      where o.site_id = n.site_id and o.name = n.name and o.removed_at is null and o.id <> n.id
+      limit 1)
+  ) or exists (
+    select from jsonb_to_recordset(p_batch -> 'gpus') g (node_id text, site_id text, uuid text)
+    where (
+      select true from units u join nodes o on o.id = u.node_id
+      where u.gpu_uuid = g.uuid and u.gone_at is null and not u.removed
+        and o.site_id = g.site_id and o.removed_at is null
+        and o.gate_id <> p_gate and o.id <> g.node_id
+        and not coalesce(p_batch -> 'givers', '[]') ? o.id
+      limit 1));
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION berth.enter_v1(p_gate text, p_expected bigint, p_now bigint, p_batch jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -491,8 +525,8 @@ begin
   if p_now < v_clock - 1000 or p_now < v_last then
     return jsonb_build_object('ok', false, 'kind', 'behind', 'now', v_clock);
   end if;
-  if p_batch ? 'named' and berth.names_taken_v1(p_batch -> 'named') then
-    return jsonb_build_object('ok', false, 'kind', 'exists');
+  if (p_batch ? 'named' or p_batch ? 'gpus') and berth.elsewhere_v1(p_gate, p_batch) then
+    return jsonb_build_object('ok', false, 'kind', 'elsewhere');
   end if;
   v_mark := set_config('berth.gate', pg_current_xact_id()::text, true);
   if v_seq is null then
@@ -518,20 +552,6 @@ begin
       using errcode = 'BG001', hint = 'Call berth_apply_v1: other servers plan on what it numbered.';
   end if;
   return null;
-end $function$
-;
-
-CREATE OR REPLACE FUNCTION berth.names_taken_v1(p_named jsonb)
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform from sites
-  where id in (select n.site_id from jsonb_to_recordset(p_named) n (site_id text))
-  order by id for no key update;
-  return exists (
-    select from jsonb_to_recordset(p_named) n (id text, site_id text, name text)
-    join nodes o on o.site_id = n.site_id and o.name = n.name and o.removed_at is null and o.id <> n.id);
 end $function$
 ;
 
@@ -635,11 +655,12 @@ begin
       provisioning = excluded.provisioning, unhealthy = excluded.unhealthy,
       maintenance = excluded.maintenance, unreachable = excluded.unreachable,
       updated_at = excluded.updated_at;
-    if p_batch ? 'nodes' or p_batch ? 'removed' then
-      delete from rollups r where r.pool_id = p_gate and not exists (
-        select from jsonb_to_recordset(p_batch -> 'rollup') n (resource text)
-        where n.resource = r.resource);
-    end if;
+  end if;
+  -- A resource that no node has any more has no row; the batch that changes the nodes, or that corrects, drops it.
+  if p_batch ? 'nodes' or p_batch ? 'removed' or p_batch ? 'config' then
+    delete from rollups r where r.pool_id = p_gate and not exists (
+      select from jsonb_to_recordset(coalesce(p_batch -> 'rollup', '[]')) n (resource text)
+      where n.resource = r.resource);
   end if;
   if p_batch ? 'quotaUsed' then
     update quotas q set used = n.used, used_at = p_now
@@ -848,7 +869,7 @@ begin
   perform from gates where id in (p_a, p_b) order by id for no key update;
   v_refusal := berth.enter_v1(p_a, p_a_expected, p_now, p_a_batch);
   if v_refusal is null then
-    v_refusal := berth.enter_v1(p_b, p_b_expected, p_now, p_b_batch);
+    v_refusal := berth.enter_v1(p_b, p_b_expected, p_now, p_b_batch - 'named' - 'gpus');
   end if;
   if v_refusal is null then
     perform berth.write_v1(p_a, p_a_expected + 1, p_now, p_a_batch);

@@ -54,3 +54,13 @@ test("calls that end together are all on file", async () => {
     select count(*)::int as n from audit where method = 'fleet.setNodeState'`;
   expect(row?.n).toBe(50);
 });
+
+test("a new key is filed under its own id", async () => {
+  const input = { tenantId: world.tenantId, role: "tenant-viewer", name: "filed" };
+  const { key } = (await it.invoke("access.createKey", input, world.tokens.admin)) as {
+    key: { id: string };
+  };
+  const [row] = await it.database.sql<{ target: string }[]>`
+    select target from audit where method = 'access.createKey' order by id desc limit 1`;
+  expect(row?.target).toBe(key.id);
+});

@@ -248,6 +248,36 @@ describe("a narrowed key", () => {
     ]);
   });
 
+  test("reads nothing of the whole tenant that it could not leave the other pools out of", async () => {
+    const token = await keyOf({ poolIds: [mine.sparePoolId] });
+    const { tenantId } = mine;
+    for (const method of ["access.audit", "access.listKeys", "fleet.listSites"] as const) {
+      expect([method, await code(method, { tenantId }, token)]).toEqual([method, "FORBIDDEN"]);
+      expect(await code(method, { tenantId }, mine.tokens.admin ?? "")).toBe("OK");
+    }
+    const theirTenant = { tenantId: theirs.tenantId };
+    expect(await code("access.audit", theirTenant, token)).toBe("NOT_FOUND");
+  });
+
+  test("neither reports a node of another pool nor brings one of its own there", async () => {
+    const token = await keyOf({ poolIds: [mine.sparePoolId] });
+    const { tenantId, siteId, poolId, nodeId, sparePoolId } = mine;
+    const admin = mine.tokens.admin ?? "";
+    const before = await it.invoke("fleet.getNode", { tenantId, nodeId }, admin);
+    const other = { name: before["name"], state: "unhealthy", address: "elsewhere:22" };
+    const report = { siteId, poolId: sparePoolId, nodes: [other] };
+    expect(await code("fleet.putNodes", report, token)).toBe("NOT_FOUND");
+    expect(await it.invoke("fleet.getNode", { tenantId, nodeId }, admin)).toEqual(before);
+
+    const loose = await it.invoke("fleet.putNodes", { siteId, nodes: [{ name: "loose" }] }, admin);
+    const pull = { siteId, poolId: sparePoolId, nodes: [{ name: "loose" }] };
+    expect(await code("fleet.putNodes", pull, token)).toBe("NOT_FOUND");
+    const [{ id: looseId } = { id: "" }] = loose["nodes"] as { id: string }[];
+    await it.invoke("fleet.assignNode", { nodeId: looseId, poolId: sparePoolId }, admin);
+    expect(await code("fleet.assignNode", { nodeId: looseId, poolId }, token)).toBe("NOT_FOUND");
+    await it.invoke("fleet.removeNode", { nodeId: looseId }, admin);
+  });
+
   test("makes nothing outside its pools", async () => {
     const token = await keyOf({ poolIds: [mine.sparePoolId] });
     const { tenantId, siteId } = mine;

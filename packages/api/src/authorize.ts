@@ -1,11 +1,12 @@
 /**
- * The chain that every call takes, in this order: the caller's role on the tenant, the used idempotency
- * key, what the tenant may know of, the decision, the method. What is hidden is NOT_FOUND by the same
+ * The chain that every call takes, in this order: the input by itself, the caller's role on the tenant, the
+ * used idempotency key, what this release offers, what the tenant may know of, the decision, the method. What is hidden is NOT_FOUND by the same
  * statements as what is not there; FORBIDDEN is only for what the caller may see. The catalog's row says
  * what is asked; no method has a say in it.
  */
 import type { CatalogRow } from "@berth/contract";
 import type {
+  InputIssue,
   KeyId,
   MaintenanceId,
   NodeId,
@@ -17,8 +18,16 @@ import type {
 } from "@berth/domain";
 import type { Resource } from "./access/policy.ts";
 import { poolInScope } from "./access/scope.ts";
-import type { Call, NodeScope, PoolScope, Principal, TenantScope, VisibleNode } from "./call.ts";
-import { ApiError, toApiError } from "./errors.ts";
+import type {
+  Call,
+  Method,
+  NodeScope,
+  PoolScope,
+  Principal,
+  TenantScope,
+  VisibleNode,
+} from "./call.ts";
+import { ApiError, fromIssues, toApiError } from "./errors.ts";
 import type { HandedKind } from "./handed.ts";
 import {
   findNode,
@@ -31,6 +40,8 @@ import {
 
 /** A handler of any method, as the chain sees it. */
 export interface AnyHandler {
+  check?(input: unknown): readonly InputIssue[];
+  notOffered?(input: unknown): readonly InputIssue[];
   replay?(call: Call, input: unknown, scope: TenantScope): Promise<unknown>;
   run(call: Call, input: unknown, scope: unknown): Promise<unknown>;
 }
@@ -56,8 +67,18 @@ export interface Step {
 
 /** Of a pool that is not the tenant's own, these do not even exist for it. */
 const OWNER_ACTIONS = new Set(["compute:pools:share", "compute:pools:manage"]);
-/** Its own check sees to it that a narrowed key makes only narrower ones. */
-const MAKES_NARROWER = "access.createKey";
+/**
+ * Of what is asked of a whole tenant, all that is open to a key that is narrowed to pools: these leave out
+ * the other pools themselves, and createKey sees to it that the new key is no wider. The rest tells of more.
+ */
+const NARROWS_ITSELF: ReadonlySet<Method> = new Set<Method>([
+  "capacity.summary",
+  "pools.list",
+  "reservations.list",
+  "fleet.listNodes",
+  "events.list",
+  "access.createKey",
+]);
 const LIMITED = { message: "This key is limited to its pools." };
 /** No pool: asked about so that a hidden thing costs the statements that a missing one costs. */
 const NO_POOL: PoolId = `pool_${"0".repeat(52)}`;
@@ -65,6 +86,7 @@ const NO_POOL: PoolId = `pool_${"0".repeat(52)}`;
 /** @throws ApiError */
 export async function authorized(step: Step): Promise<unknown> {
   const { call, handler, input, row } = step;
+  refuseIssues(handler.check?.(input));
   const settled = await settle(step).catch((thrown: unknown) => {
     if (thrown instanceof Denied) call.deps.audit.deny(call, thrown.code);
     throw thrown;
@@ -76,6 +98,10 @@ export async function authorized(step: Step): Promise<unknown> {
   return row.kind === "mutation"
     ? audited(step, settled.scope)
     : handler.run(call, input, settled.scope);
+}
+
+function refuseIssues(issues: readonly InputIssue[] = []): void {
+  if (issues.length > 0) throw fromIssues(issues);
 }
 
 /** A refusal of the chain itself: counted, not listed one by one. */
@@ -96,19 +122,19 @@ async function settle(step: Step): Promise<Settled> {
   const scope = await roleOn(call, tenantId);
   const replayed = await handler.replay?.(call, input, scope);
   if (replayed !== undefined) return { replayed };
+  refuseIssues(handler.notOffered?.(input));
   const { resource, handed } = await sight(step, scope, { ...named, node });
   checkKeyPools(step, named, resource);
   decide(call, row.action, hasFleetWay(row) ? [resource, { kind: "compute-fleet" }] : [resource]);
   return { scope: handed };
 }
 
-/** Reads of a whole tenant filter by the key's pools themselves. */
+/** What is outside the key's pools is not there for it; a whole tenant is, and is refused. */
 function checkKeyPools(step: Step, named: Named, resource: Resource): void {
   const { principal, method } = step.call;
   if (poolInScope(principal, poolOf(resource, named))) return;
   if (resource.kind !== "compute-tenant" || named.poolId) throw new Denied("NOT_FOUND");
-  if (step.row.kind === "mutation" && method !== MAKES_NARROWER)
-    throw new Denied("FORBIDDEN", LIMITED);
+  if (!NARROWS_ITSELF.has(method)) throw new Denied("FORBIDDEN", LIMITED);
 }
 
 function poolOf(resource: Resource, named: Named): PoolId | null {
@@ -256,10 +282,17 @@ const TARGETS = [
   "tenantId",
 ] as const;
 
+/** What an answer may carry of what was made; a new key comes beside its secret. */
+interface Made {
+  readonly id?: unknown;
+  readonly key?: { readonly id?: unknown };
+}
+
 /** The id of what was made, else the most exact one that was named. */
 function targetOf(input: unknown, output: unknown): string | null {
-  const made = (output as { readonly id?: unknown } | null)?.id;
-  if (typeof made === "string") return made;
+  const made = output as Made | null;
+  const id = made?.id ?? made?.key?.id;
+  if (typeof id === "string") return id;
   const named = (input ?? {}) as Readonly<Record<string, unknown>>;
   const field = TARGETS.find((name) => typeof named[name] === "string");
   return field ? String(named[field]) : null;

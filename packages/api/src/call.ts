@@ -14,6 +14,7 @@ import {
 import type { Database } from "@berth/db";
 import type {
   GateId,
+  InputIssue,
   KeyId,
   NodeId,
   PoolClass,
@@ -38,8 +39,6 @@ export interface Log {
 }
 
 export interface ApiOptions {
-  /** The platform operator's tenant; null = nobody operates units. */
-  readonly platformOrg: TenantId | null;
   /** 32 bytes that seal policy secrets; null = they are refused. */
   readonly sealKey: Uint8Array | null;
 }
@@ -117,7 +116,7 @@ export interface VisiblePool extends PoolAttributes {
   /** Owned by the tenant that looks. */
   readonly owned: boolean;
   readonly archived: boolean;
-  /** Raised by every change of pool or offers. */
+  /** Raised by a change of what the pool itself is: policy, GPU model, archived. Offers leave it alone. */
   readonly version: number;
   /** Whose offer and quota rows apply: the tenant itself or its nearest offered ancestor. */
   readonly offeredTenantId: TenantId;
@@ -158,6 +157,16 @@ export type Scope<M extends Method> = ScopeOf[(typeof HANDED)[M]];
 
 /** One method: what it does once everything about the caller is settled. */
 export interface Handler<M extends Method> {
+  /**
+   * What is wrong with the input beyond its schema, by the input alone: no clock, no caller, no pool. Asked
+   * right after parsing, so that a hidden thing and a missing one are refused alike.
+   */
+  check?(input: Input<M>): readonly InputIssue[];
+  /**
+   * What this release does not offer of a request that is right in itself. Asked after the key, so that a used
+   * one is a conflict for any other request, and before anything is looked up.
+   */
+  notOffered?(input: Input<M>): readonly InputIssue[];
   /** Answers a used idempotency key, before visibility and without a second decision; undefined = not used. */
   replay?(call: Call, input: Input<M>, scope: TenantScope): Promise<Output<M> | undefined>;
   run(call: Call, input: Input<M>, scope: Scope<M>): Promise<Output<M>>;

@@ -2,7 +2,13 @@
  * The one error of this package and its way to the wire. What a person may read and what the log may hold
  * are two fields; nothing of a driver, a file or a stack crosses.
  */
-import { type ErrorCode, type WireError, errors, inputIssues } from "@berth/contract";
+import {
+  type ErrorCode,
+  type ErrorDetails,
+  type WireError,
+  errors,
+  inputIssues,
+} from "@berth/contract";
 import { isTransient, sqlState } from "@berth/db";
 import type { InputIssue, Refusal } from "@berth/domain";
 import { TRPCError } from "@trpc/server";
@@ -71,10 +77,28 @@ function sentenceOf(issues: readonly InputIssue[]): string {
   return `${at}${first.message}${more}`;
 }
 
-function pathText(path: readonly (string | number)[]): string {
+/** A path as people write it: `nodes[3].gpus[0].uuid`. */
+export function pathText(path: readonly (string | number)[]): string {
   return path
     .map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`))
     .join("");
+}
+
+export interface ConflictParts {
+  readonly message: string;
+  /** What it conflicts with. */
+  readonly ids?: readonly string[] | undefined;
+  /** The plan as it is now. */
+  readonly plan?: Details | undefined;
+}
+
+/** The only maker of a CONFLICT: its details always have all three fields. */
+export function conflict(
+  kind: ErrorDetails<"CONFLICT">["kind"],
+  { message, ids, plan }: ConflictParts,
+): ApiError {
+  const details = { kind, ids: ids ?? null, plan: plan ?? null };
+  return new ApiError("CONFLICT", { message, details });
 }
 
 /** The domain's refusals, arm by arm, as the API's codes. */
@@ -88,10 +112,7 @@ export function fromRefusal(refusal: Refusal): ApiError {
     case "INVALID_STATE":
       return new ApiError(refusal.code, { message: refusal.message });
     case "CONFLICT":
-      return new ApiError("CONFLICT", {
-        message: refusal.message,
-        details: { kind: refusal.kind, ids: refusal.ids ?? null, plan: null },
-      });
+      return conflict(refusal.kind, refusal);
     case "NO_CAPACITY": {
       const { reason, earliestStart, searchedTo, latestEnd = null } = refusal;
       const details = { reason, earliestStart, searchedTo, latestEnd };
@@ -187,11 +208,18 @@ export function logFields(error: ApiError): Record<string, unknown> {
   };
 }
 
+/** A message can be as long as the input that it complains of, and a stack begins with it. */
+const HEAD_MAX = 1_024;
+const FRAMES_MAX = 20;
+
 /** What the driver and Drizzle say may quote a row or the statement; our own words do not. */
-function framesOf(cause: Error, state: string | undefined): string | undefined {
-  if (state === undefined && !("query" in cause || "params" in cause)) return cause.stack;
-  return cause.stack
-    ?.split("\n")
+function framesOf(cause: Error, state: string | undefined): string {
+  const { stack = "" } = cause;
+  const frames = stack
+    .split("\n")
     .filter((line) => line.startsWith("    at "))
-    .join("\n");
+    .slice(-FRAMES_MAX);
+  const quotes = state !== undefined || "query" in cause || "params" in cause;
+  const head = stack.split("\n    at ", 1).map((text) => text.slice(0, HEAD_MAX));
+  return [...(quotes ? [] : head), ...frames].join("\n");
 }

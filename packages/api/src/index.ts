@@ -11,7 +11,7 @@ export { type Access, type AccessOptions, createAccess } from "./access/access.t
 export { PolicyError } from "./access/policy.ts";
 export { KEY_PATTERN } from "./access/token.ts";
 export type { Answer, ApiOptions, Call, Deps, Handlers, Log, Method, Principal } from "./call.ts";
-export { ApiError, type ApiErrorParts, logFields, toApiError, toWire } from "./errors.ts";
+export { ApiError, type ApiErrorParts, logFields, pathText, toApiError, toWire } from "./errors.ts";
 export { EVENTS_KEPT_MS, pruneEvents } from "./groups/events/prune.ts";
 export {
   type Api,
@@ -21,3 +21,5 @@ export {
   createApi,
 } from "./root.ts";
 export type { ApiContext } from "./trpc.ts";
+/** What is wrong with reports of nodes taken together; whoever sends them in parts asks it of the whole first. */
+export { reportIssues } from "@berth/domain";

@@ -23,7 +23,7 @@ const deps: GivenDeps = {
     log,
     elapsed: () => performance.now(),
   }),
-  options: { platformOrg: null, sealKey: null },
+  options: { sealKey: null },
 };
 afterAll(() => db.close());
 

@@ -10,6 +10,7 @@ import type { Answer, Call, Deps, Handlers, Method, Principal } from "./call.ts"
 import { ApiError } from "./errors.ts";
 import { handlers as allHandlers } from "./groups/index.ts";
 import { HANDED } from "./handed.ts";
+import { checkInputSize } from "./input-size.ts";
 import { type ApiContext, procedure, router as makeRouter } from "./trpc.ts";
 
 /** What is built from; tests leave parts out to see the start refused. */
@@ -112,7 +113,13 @@ function toProcedure(deps: Deps, method: Method, parts: Parts) {
   const row = rowOf(deps, method, parts);
   const handler = handlerOf(method, parts);
   const { input, output } = schemasOf(method);
-  const typed = procedure.input(input).output(output);
+  const typed = procedure
+    .use(async ({ getRawInput, next }) => {
+      checkInputSize(method, await getRawInput());
+      return next();
+    })
+    .input(input)
+    .output(output);
   const resolve = ({ ctx, input: parsed, signal }: Resolving): Promise<unknown> => {
     const { principal, requestId, answer, ifMatch } = ctx;
     const call: Call = { deps, method, principal, requestId, answer, signal, ifMatch };

@@ -193,7 +193,7 @@ export interface BookingRequest {
   /** How long: from 1 s up to the pool's `maxDuration`. */
   duration: Duration;
   /**
-   * `hold` books units; `node` leases whole nodes.
+   * `hold` books units; `node` leases whole nodes, which this release does not offer.
    *
    * Rule: default "hold".
    */
@@ -202,9 +202,12 @@ export interface BookingRequest {
   resources?: ResourcesAsk | undefined;
   /** Set-up of leased nodes; only with `binding: node`. */
   node?: NodeAsk | undefined;
-  /** May be preempted, with the pool's notice, for a regular booking; absent: no. */
+  /**
+   * May be preempted, with the pool's notice, for a regular booking; absent: no. `true` is not
+   * offered by this release.
+   */
   spot?: boolean | undefined;
-  /** Book several members at once. */
+  /** Book several members at once. Not offered by this release. */
   gang?: GangAsk | undefined;
   /**
    * The booking lapses unless renewed at least this often, seconds; absent: it lasts until its end.
@@ -219,7 +222,7 @@ export interface BookingRequest {
    * Rule: at most 128 characters; matches ^[A-Za-z0-9._:-]{1,128}$.
    */
   idempotencyKey?: string | undefined;
-  /** Wait for room instead of failing at once. */
+  /** Wait for room instead of failing at once. Not offered by this release. */
   wait?: WaitAsk | undefined;
 }
 
@@ -248,9 +251,12 @@ export interface BookingShape {
   resources?: ResourcesAsk | undefined;
   /** Set-up of leased nodes; only with `binding: node`. */
   node?: NodeAsk | undefined;
-  /** May be preempted, with the pool's notice, for a regular booking; absent: no. */
+  /**
+   * May be preempted, with the pool's notice, for a regular booking; absent: no. `true` is not
+   * offered by this release.
+   */
   spot?: boolean | undefined;
-  /** Book several members at once. */
+  /** Book several members at once. Not offered by this release. */
   gang?: GangAsk | undefined;
 }
 
@@ -316,7 +322,7 @@ export interface CapacityRow {
   maintenance: number;
   /** On nodes that do not answer. */
   unreachable: number;
-  /** When the row last changed, milliseconds since the epoch. */
+  /** When the pool was last written and its rows counted, milliseconds since the epoch. */
   updatedAt: number;
 }
 
@@ -521,7 +527,7 @@ export type EventType = "reservation.created" | "reservation.activated" | "reser
 /** The plan that a dry run answered. */
 export interface ExpectedPlan {
   /**
-   * Bookings that move to other units.
+   * Bookings that move to other units; none in this release.
    *
    * Rule: at most 100000 items.
    */
@@ -939,7 +945,7 @@ export type ListTenantsInput = Record<string, never>;
 export interface MaintenancePlan {
   /** The window's id; null on a dry run. */
   id: string | null;
-  /** Bookings that move to other units. */
+  /** Bookings that move to other units; none in this release. */
   healed: string[];
   /** Bookings that stay where they are. */
   staying: string[];
@@ -1023,7 +1029,7 @@ export interface Node {
   poolId: string | null;
   /** Its name, unique on the site. */
   name: string;
-  /** Where to reach it, or null. */
+  /** Where to reach it; null when unknown and to non-owners. */
   address: string | null;
   /** Whether it can take bookings. */
   state: NodeState;
@@ -1153,7 +1159,7 @@ export interface NodeSchedule {
   poolId: string | null;
   /** Its name, unique on the site. */
   name: string;
-  /** Where to reach it, or null. */
+  /** Where to reach it; null when unknown and to non-owners. */
   address: string | null;
   /** Whether it can take bookings. */
   state: NodeState;
@@ -1262,7 +1268,10 @@ export interface Pool {
   label: string | null;
   /** The provider account of a provider pool. */
   providerAccountId: string | null;
-  /** Goes up by one with every change. */
+  /**
+   * Goes up by one with every change of the policy or the GPU model and when the pool is archived;
+   * offers and quota leave it.
+   */
   version: number;
   /** The tenant that asks owns it. */
   owned: boolean;
@@ -1677,7 +1686,7 @@ export interface QuoteRequest {
   /** How long: from 1 s up to the pool's `maxDuration`. */
   duration: Duration;
   /**
-   * `hold` books units; `node` leases whole nodes.
+   * `hold` books units; `node` leases whole nodes, which this release does not offer.
    *
    * Rule: default "hold".
    */
@@ -1686,9 +1695,12 @@ export interface QuoteRequest {
   resources?: ResourcesAsk | undefined;
   /** Set-up of leased nodes; only with `binding: node`. */
   node?: NodeAsk | undefined;
-  /** May be preempted, with the pool's notice, for a regular booking; absent: no. */
+  /**
+   * May be preempted, with the pool's notice, for a regular booking; absent: no. `true` is not
+   * offered by this release.
+   */
   spot?: boolean | undefined;
-  /** Book several members at once. */
+  /** Book several members at once. Not offered by this release. */
   gang?: GangAsk | undefined;
   /**
    * The booking lapses unless renewed at least this often, seconds; absent: it lasts until its end.
@@ -1703,7 +1715,7 @@ export interface QuoteRequest {
    * Rule: at most 128 characters; matches ^[A-Za-z0-9._:-]{1,128}$.
    */
   idempotencyKey?: string | undefined;
-  /** Wait for room instead of failing at once. */
+  /** Wait for room instead of failing at once. Not offered by this release. */
   wait?: WaitAsk | undefined;
   /**
    * Other shapes to answer for in the same breath, each laid over the request.
@@ -1727,7 +1739,10 @@ export interface Reason {
   code: Cause;
   /** One sentence to act on. */
   message: string;
-  /** Nodes by cause; they add up to the pool's node count. */
+  /**
+   * Nodes by cause. They add up to the pool's node count; from extend, to how many of the booking's
+   * own nodes are in the way.
+   */
   blocked: Blocked[];
 }
 
@@ -2537,12 +2552,13 @@ export interface FleetApi {
   /**
    * Report nodes of a site as they are.
    *
-   * Makes or changes up to 500 nodes at once, all or none; decided on the tenant that owns the
-   * site. Ids are made from names and device keys, so the same report changes nothing. A device
-   * that is no longer reported leaves, or stays as removed while it is booked. With `poolId`, nodes
-   * that are in no pool join it. GPUs that come, go, change places, NVLink domain or VFIO group
-   * raise their node's `topologyGen`. INVALID_STATE for a tenant-owned node in a pool that is
-   * offered to others.
+   * Makes or changes up to 500 nodes at once; decided on the tenant that owns the site. All reports
+   * are checked before any is written, then the nodes of each pool are written all or none, and
+   * each node in no pool by itself: after an error send the same reports again. Ids are made from
+   * names and device keys, so the same report changes nothing. A device that is no longer reported
+   * leaves, or stays as removed while it is booked. With `poolId`, nodes that are in no pool join
+   * it. GPUs that come, go, change places, NVLink domain or VFIO group raise their node's
+   * `topologyGen`. INVALID_STATE for a tenant-owned node in a pool that is offered to others.
    */
   putNodes(input: PutNodesInput, options?: CallOptions): Promise<PutNodesOutput>;
   /**
@@ -2556,7 +2572,8 @@ export interface FleetApi {
   /**
    * Look at one node.
    *
-   * Answers the node with its units. NOT_FOUND unless the tenant owns it or sees its pool.
+   * Answers the node with its units, its address to its owner only. NOT_FOUND unless the tenant
+   * owns it or sees its pool.
    */
   getNode(input: NodeRef, options?: CallOptions): Promise<Node>;
   /**
@@ -2574,23 +2591,23 @@ export interface FleetApi {
   /**
    * Move a node to another pool, or to none.
    *
-   * INVALID_STATE while a booking that has begun holds the node's units, and when a scheduled one
-   * cannot be placed elsewhere; a tenant-owned node does not go into a pool that is offered to
-   * others.
+   * INVALID_STATE while a live booking, begun or not, holds any of the node's units: this release
+   * moves no booking. A tenant-owned node does not go into a pool that is offered to others.
    */
   assignNode(input: AssignNodeInput, options?: CallOptions): Promise<Node>;
   /**
    * Remove a node from the fleet.
    *
-   * INVALID_STATE while a booking that has begun holds the node's units, and when a scheduled one
-   * cannot be placed elsewhere.
+   * INVALID_STATE while a live booking, begun or not, holds any of the node's units: this release
+   * moves no booking. Reported again, the node has its id again and counts its version on.
    */
   removeNode(input: RemoveNodeInput, options?: CallOptions): Promise<Node>;
   /**
    * Take a node out of service for a window.
    *
-   * No new booking overlaps the window. Answers which bookings move to other units and which stay;
-   * with `dryRun` it only answers, and with `expect` it is CONFLICT when that plan no longer holds.
+   * No new booking overlaps the window. Bookings that do stay where they are and are answered in
+   * `staying`: this release moves none. With `dryRun` it only answers, and with `expect` it is
+   * CONFLICT when that plan no longer holds.
    */
   scheduleMaintenance(input: ScheduleMaintenanceInput, options?: CallOptions): Promise<MaintenancePlan>;
   /**

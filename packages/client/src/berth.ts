@@ -23,8 +23,9 @@ export interface Berth extends BerthApi {
 }
 
 /**
- * Makes a client.
+ * Makes a client. Nothing is asked of the server yet.
  *
+ * @throws TypeError when `url` is no http or https address
  * @example
  * const berth = createBerth({ url: "https://berth.internal", token: process.env.BERTH_TOKEN });
  * const plan = await berth.capacity.preview({

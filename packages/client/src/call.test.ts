@@ -224,6 +224,17 @@ describe("the end of patience", () => {
     });
   });
 
+  it("may be endless, or longer than any timer counts, and must be more than nothing", async () => {
+    await withServer(inTurn({ data: { id: poolId } }), async (berth) => {
+      for (const timeoutMs of [Infinity, 30 * 86_400_000])
+        await expect(berth.pools.get({ tenantId, poolId }, { timeoutMs })).resolves.toBeDefined();
+      for (const timeoutMs of [0, -1, NaN])
+        await expect(berth.pools.get({ tenantId, poolId }, { timeoutMs })).rejects.toThrow(
+          "timeoutMs must be more than 0",
+        );
+    });
+  });
+
   it("is the reason of the caller's signal, and other calls of the same batch are not touched by it", async () => {
     const gone = new Error("the page was left");
     const controller = new AbortController();

@@ -11,6 +11,7 @@ import type { Send } from "./transport.ts";
 const TIMEOUT_MS = 60_000;
 const RETRIES = 3;
 const WAIT_FIRST_MS = 200;
+const TIMER_MAX_MS = 2 ** 31 - 1;
 const WAIT_MAX_MS = 10_000;
 
 /** Mutations without a key that come to the same however often they are made. */
@@ -119,19 +120,22 @@ interface Limit {
 
 /** What ends a call from outside: its time limit and the caller's signal. */
 function startLimit(method: Method, timeoutMs: number, outer: AbortSignal | undefined): Limit {
+  if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs must be more than 0, not ${timeoutMs}`);
   const controller = new AbortController();
-  const endsAt = Date.now() + timeoutMs;
+  const endsAt = performance.now() + timeoutMs;
   const onAbort = (): void => controller.abort(outer?.reason);
-  const timer = setTimeout(() => {
+  const expire = (): void => {
     const message = `${method.name} took longer than ${timeoutMs} ms`;
     controller.abort(own("TIMEOUT", message, { retryable: true }));
-  }, timeoutMs);
+  };
+  // A timer longer than 2^31 - 1 ms would fire at once; nobody waits for one that is 24 days away.
+  const timer = timeoutMs > TIMER_MAX_MS ? undefined : setTimeout(expire, timeoutMs);
   if (outer?.aborted) onAbort();
   else outer?.addEventListener("abort", onAbort);
   const { signal } = controller;
   return {
     signal,
-    remainingMs: () => endsAt - Date.now(),
+    remainingMs: () => endsAt - performance.now(),
     race: (promise) =>
       new Promise((resolve, reject) => {
         const stop = (): void => reject(signal.reason);

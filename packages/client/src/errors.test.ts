@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ask, inTurn, rejection, tenantId, told, withServer } from "../test/berth-on-wire.ts";
+import { startWireServer } from "../test/wire-server.ts";
 import { BerthError, createBerth, isBerthError } from "./index.ts";
 
 describe("an error", () => {
@@ -74,6 +75,29 @@ describe("an error", () => {
     const error = await rejection(berth.access.whoami());
     expect(error).toMatchObject({ code: "NETWORK", retryable: true, requestId: null });
     expect((error as Error).cause).toBeInstanceOf(Error);
+  });
+
+  it("of a server that nobody reached names its origin and the system's code", async () => {
+    await using server = await startWireServer(() => "cut");
+    const { url } = server;
+    await server[Symbol.asyncDispose]();
+    const berth = createBerth({ url: `${url}/behind/a/path`, retries: 0 });
+    expect(await rejection(berth.access.whoami())).toMatchObject({
+      code: "NETWORK",
+      message: `${url} was not reached (ECONNREFUSED)`,
+    });
+  });
+
+  it("comes at once for a url that is no address, and never shows what may be a password", () => {
+    for (const url of ["localhost:8787", "127.0.0.1:8787", "/api", "", "ftp://berth", "http://"]) {
+      const message = `needs url to be an http:// or https:// address such as "https://berth.internal", not "${url}"`;
+      expect(() => createBerth({ url }), url).toThrow(message);
+    }
+    const missing = { url: undefined } as unknown as { url: string };
+    expect(() => createBerth(missing)).toThrow("not undefined");
+    expect(() => createBerth({ url: "me:secret@berth:1" })).toThrow(/not "…@berth:1"$/);
+    for (const url of ["http://x", "HTTPS://berth.internal/", "http://[::1]:8787/below"])
+      expect(() => createBerth({ url }), url).not.toThrow();
   });
 
   it("is BAD_ANSWER when something else answers", async () => {

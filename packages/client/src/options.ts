@@ -2,7 +2,7 @@
 
 /** How to reach the server, and how patiently. */
 export interface BerthOptions {
-  /** Where the server is, such as `https://berth.internal`. */
+  /** Where the server is, such as `https://berth.internal`; any other than an absolute http or https address throws. */
   readonly url: string;
   /** An API key, or a function that answers the token to use now: it is asked before every request. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
@@ -10,7 +10,7 @@ export interface BerthOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** Sent with every request, such as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A call fails with TIMEOUT after this long, retries included; milliseconds, default 60,000. */
+  /** A call fails with TIMEOUT after this long, retries included; milliseconds, default 60,000, Infinity for no limit. */
   readonly timeoutMs?: number | undefined;
   /** How often a call that is safe to repeat is tried again at most; default 3, 0 turns retries off. */
   readonly retries?: number | undefined;

@@ -46,7 +46,7 @@ const transformer = {
 
 export function createTransport(options: BerthOptions): Send {
   const shared = {
-    url: `${options.url.replace(/\/+$/, "")}/trpc`,
+    url: `${addressOf(options.url)}/trpc`,
     transformer,
     headers: () => headersOf(options),
     fetch: (url: unknown, init?: object) => reach(options, String(url), init ?? {}),
@@ -64,6 +64,25 @@ export function createTransport(options: BerthOptions): Send {
     kind === "read"
       ? client.query(method, input, { signal })
       : client.mutation(method, input, { signal });
+}
+
+/** The server's address without a slash at its end. */
+function addressOf(url: unknown): string {
+  const text = typeof url === "string" ? url : "";
+  if (/^https?:\/\/[^/]/i.test(text) && isUrl(text)) return text.replace(/\/+$/, "");
+  // Whatever stands before an @ may be a password.
+  const given = typeof url === "string" ? JSON.stringify(url.replace(/^.*@/s, "…@")) : String(url);
+  throw new TypeError(
+    `createBerth needs url to be an http:// or https:// address such as "https://berth.internal", not ${given}`,
+  );
+}
+
+function isUrl(text: string): boolean {
+  try {
+    return Boolean(new URL(text));
+  } catch {
+    return false;
+  }
 }
 
 /** A larger read travels alone. */
@@ -97,12 +116,26 @@ async function reach(options: BerthOptions, url: string, init: RequestInit): Pro
     response = await fetch(url, init);
     body = await response.text();
   } catch (cause) {
-    throw new Unreached("the server was not reached", { cause });
+    const code = codeOf(cause);
+    const why = code === undefined ? "" : ` (${code})`;
+    throw new Unreached(`${new URL(url).origin} was not reached${why}`, { cause });
   }
   const parsed = parse(body);
   if (!isWire(parsed)) throw new ForeignAnswer(response);
   const { ok, status, headers } = response;
   return { ok, status, headers, json: () => Promise.resolve(parsed) };
+}
+
+const CAUSES_MAX = 8;
+
+/** What the system calls the failure, such as ECONNREFUSED: `fetch` buries it. Undefined in a browser. */
+function codeOf(error: unknown): string | undefined {
+  let cause = error;
+  for (let depth = 0; depth < CAUSES_MAX && cause instanceof Error; depth += 1) {
+    if ("code" in cause && typeof cause.code === "string") return cause.code;
+    cause = cause.cause;
+  }
+  return undefined;
 }
 
 /** Undefined for what is no JSON. */

@@ -40,7 +40,9 @@ export const capacityRow = z
     unhealthy: amount().describe("Faulty themselves, or on unhealthy nodes."),
     maintenance: amount().describe("On nodes in maintenance."),
     unreachable: amount().describe("On nodes that do not answer."),
-    updatedAt: time.describe("When the row last changed, milliseconds since the epoch."),
+    updatedAt: time.describe(
+      "When the pool was last written and its rows counted, milliseconds since the epoch.",
+    ),
   })
   .meta({ id: "CapacityRow", description: "One resource of one pool, counted." });
 
@@ -94,7 +96,9 @@ export const reason = z
         })
         .meta({ id: "Blocked", description: "How many nodes one cause rules out." }),
       16,
-    ).describe("Nodes by cause; they add up to the pool's node count."),
+    ).describe(
+      "Nodes by cause. They add up to the pool's node count; from extend, to how many of the booking's own nodes are in the way.",
+    ),
   })
   .meta({ id: "Reason", description: "Why a request does not fit." });
 

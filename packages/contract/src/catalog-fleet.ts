@@ -57,11 +57,12 @@ export const FLEET_ROWS: Rows<"fleet"> = {
     ...managesSite,
     summary: "Report nodes of a site as they are",
     description:
-      "Makes or changes up to 500 nodes at once, all or none; decided on the tenant that owns the site. Ids are made from " +
-      "names and device keys, so the same report changes nothing. A device that is no longer reported leaves, or stays as " +
-      "removed while it is booked. With `poolId`, nodes that are in no pool join it. GPUs that come, go, change places, " +
-      "NVLink domain or VFIO group raise their node's `topologyGen`. INVALID_STATE for a tenant-owned node in a pool " +
-      "that is offered to others.",
+      "Makes or changes up to 500 nodes at once; decided on the tenant that owns the site. All reports are checked before " +
+      "any is written, then the nodes of each pool are written all or none, and each node in no pool by itself: after an " +
+      "error send the same reports again. Ids are made from names and device keys, so the same report changes nothing. A " +
+      "device that is no longer reported leaves, or stays as removed while it is booked. With `poolId`, nodes that are in " +
+      "no pool join it. GPUs that come, go, change places, NVLink domain or VFIO group raise their node's `topologyGen`. " +
+      "INVALID_STATE for a tenant-owned node in a pool that is offered to others.",
   },
   listNodes: {
     ...readsFleet,
@@ -77,7 +78,7 @@ export const FLEET_ROWS: Rows<"fleet"> = {
     resource: "compute-node",
     summary: "Look at one node",
     description:
-      "Answers the node with its units. NOT_FOUND unless the tenant owns it or sees its pool.",
+      "Answers the node with its units, its address to its owner only. NOT_FOUND unless the tenant owns it or sees its pool.",
   },
   setNodeState: {
     ...managesNode,
@@ -95,21 +96,22 @@ export const FLEET_ROWS: Rows<"fleet"> = {
     ...managesNode,
     summary: "Move a node to another pool, or to none",
     description:
-      "INVALID_STATE while a booking that has begun holds the node's units, and when a scheduled one cannot be placed " +
-      "elsewhere; a tenant-owned node does not go into a pool that is offered to others.",
+      "INVALID_STATE while a live booking, begun or not, holds any of the node's units: this release moves no booking. A " +
+      "tenant-owned node does not go into a pool that is offered to others.",
   },
   removeNode: {
     ...managesNode,
     summary: "Remove a node from the fleet",
     description:
-      "INVALID_STATE while a booking that has begun holds the node's units, and when a scheduled one cannot be placed elsewhere.",
+      "INVALID_STATE while a live booking, begun or not, holds any of the node's units: this release moves no booking. " +
+      "Reported again, the node has its id again and counts its version on.",
   },
   scheduleMaintenance: {
     ...managesNode,
     summary: "Take a node out of service for a window",
     description:
-      "No new booking overlaps the window. Answers which bookings move to other units and which stay; with `dryRun` it only " +
-      "answers, and with `expect` it is CONFLICT when that plan no longer holds.",
+      "No new booking overlaps the window. Bookings that do stay where they are and are answered in `staying`: this release " +
+      "moves none. With `dryRun` it only answers, and with `expect` it is CONFLICT when that plan no longer holds.",
   },
   cancelMaintenance: {
     ...managesNode,

@@ -70,3 +70,6 @@ export const catalog: Readonly<Record<MethodName, CatalogRow>> = Object.fromEntr
   ),
   // A test holds the names of the rows and of the schemas equal.
 ) as Record<MethodName, CatalogRow>;
+
+/** Methods that compare a version which their input has no field for: over HTTP `If-Match` names it. */
+export const VERSION_BESIDE: ReadonlySet<MethodName> = new Set(["pools.update", "pools.archive"]);

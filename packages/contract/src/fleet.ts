@@ -94,7 +94,7 @@ const nodeFields = {
   siteId,
   poolId: poolId.nullable().describe("The pool that it is in, or null."),
   name: name().describe("Its name, unique on the site."),
-  address: text().nullable().describe("Where to reach it, or null."),
+  address: text().nullable().describe("Where to reach it; null when unknown and to non-owners."),
   state: nodeState.describe("Whether it can take bookings."),
   labels: labels.describe("Its labels."),
   topologyGen: amount().describe(
@@ -222,7 +222,9 @@ const putNodesInput = z
   .meta({ id: "PutNodesInput", description: "Nodes of a site, as they are." });
 
 const plan = {
-  healed: list(reservationId, LIMITS.answer).describe("Bookings that move to other units."),
+  healed: list(reservationId, LIMITS.answer).describe(
+    "Bookings that move to other units; none in this release.",
+  ),
   staying: list(reservationId, LIMITS.answer).describe("Bookings that stay where they are."),
 };
 const maintenancePlan = z

@@ -1,7 +1,7 @@
 /** What crosses the wire: schemas, catalog, error registry. Nothing here knows a server or a database. */
 export { ACTIONS, ROLES } from "./access.ts";
 export type { Action, Role } from "./access.ts";
-export { catalog, groups } from "./catalog.ts";
+export { VERSION_BESIDE, catalog, groups } from "./catalog.ts";
 export type { CatalogEntry, CatalogRow, ResourceKind } from "./catalog.ts";
 export { LIMITS, PATTERNS } from "./common.ts";
 export { METHOD_NAMES, contract, schemasOf } from "./contract.ts";

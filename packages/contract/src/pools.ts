@@ -77,7 +77,9 @@ export const pool = z
     policy: policyView.describe("The parts of its policy that are set and that you may see."),
     label: text(LIMITS.nameLength, 0).nullable().describe("`policy.label`, or null."),
     providerAccountId: id("pacct").nullable().describe("The provider account of a provider pool."),
-    version: version.describe("Goes up by one with every change."),
+    version: version.describe(
+      "Goes up by one with every change of the policy or the GPU model and when the pool is archived; offers and quota leave it.",
+    ),
     owned: z.boolean().describe("The tenant that asks owns it."),
     archived: z.boolean().describe("Retired; only its owner sees it."),
     quota: quotaRows.describe("The asking tenant's own rows, by resource name."),

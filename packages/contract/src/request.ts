@@ -123,14 +123,18 @@ const shape = {
       "When it begins, milliseconds since the epoch; absent: now. At most 60 s in the past, at most the pool's horizon ahead.",
     ),
   duration: duration.describe("How long: from 1 s up to the pool's `maxDuration`."),
-  binding: binding.default("hold").describe("`hold` books units; `node` leases whole nodes."),
+  binding: binding
+    .default("hold")
+    .describe("`hold` books units; `node` leases whole nodes, which this release does not offer."),
   resources: resourcesAsk.optional().describe("CPU and memory on the node, beside the devices."),
   node: nodeAsk.optional().describe("Set-up of leased nodes; only with `binding: node`."),
   spot: z
     .boolean()
     .optional()
-    .describe("May be preempted, with the pool's notice, for a regular booking; absent: no."),
-  gang: gangAsk.optional().describe("Book several members at once."),
+    .describe(
+      "May be preempted, with the pool's notice, for a regular booking; absent: no. `true` is not offered by this release.",
+    ),
+  gang: gangAsk.optional().describe("Book several members at once. Not offered by this release."),
 };
 
 export const bookingShape = z
@@ -172,7 +176,9 @@ const bookingFields = {
       "The booking lapses unless renewed at least this often, seconds; absent: it lasts until its end.",
     ),
   idempotencyKey: bookingKey,
-  wait: waitAsk.optional().describe("Wait for room instead of failing at once."),
+  wait: waitAsk
+    .optional()
+    .describe("Wait for room instead of failing at once. Not offered by this release."),
 };
 
 export const bookingRequest = z

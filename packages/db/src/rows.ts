@@ -48,6 +48,7 @@ export function nodeOf(row: Row): Node {
   return {
     id: as(row["id"]),
     siteId: as(row["site_id"]),
+    ownerId: as(row["owner_id"]),
     name: as(row["name"]),
     address: as(row["address"]),
     state: as(row["state"]),

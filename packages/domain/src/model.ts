@@ -96,6 +96,8 @@ export interface Unit {
 export interface Node {
   readonly id: NodeId;
   readonly siteId: SiteId;
+  /** The site's owner, who is told of everything that happens to the node. */
+  readonly ownerId: TenantId;
   readonly name: string;
   readonly address: string | null;
   readonly state: NodeState;

@@ -17,7 +17,10 @@ export const NODE_CAUSES = [
 export const POOL_CAUSES = ["EMPTY_POOL", "GANG"] as const;
 export type Cause = (typeof NODE_CAUSES)[number] | (typeof POOL_CAUSES)[number];
 
-/** Why a request does not fit; the `nodes` of `blocked` add up to the pool's node count. */
+/**
+ * Why a request does not fit. The `nodes` of `blocked` add up to the pool's node count; for an extension,
+ * which stays where it is, to how many of the booking's own nodes are in the way.
+ */
 export interface Reason {
   readonly code: Cause;
   /** One sentence a person can act on; never another tenant. */

@@ -3,7 +3,7 @@
  * engine collects what a turn did, takes it back, writes it through the gate and, when the database has
  * taken it, does it again. So a state that anybody reads is always one that is committed.
  */
-import type { EventId, Id, IdPrefix, TenantId } from "./ids.ts";
+import type { EventId, Id, IdPrefix, NodeId, TenantId } from "./ids.ts";
 import type { Node, PoolConfig, Reservation } from "./model.ts";
 import type { PoolState } from "./state/pool-state.ts";
 
@@ -14,7 +14,13 @@ export type Change =
       readonly before: Reservation | null;
       readonly after: Reservation;
     }
-  | { readonly kind: "node"; readonly before: Node | null; readonly after: Node | null }
+  | {
+      readonly kind: "node";
+      readonly before: Node | null;
+      readonly after: Node | null;
+      /** Nodes of other gates that give their GPUs up to this one: the same caller writes them, too. */
+      readonly givers?: readonly NodeId[];
+    }
   | { readonly kind: "config"; readonly before: PoolConfig | null; readonly after: PoolConfig };
 
 export const EVENT_TYPES = [

@@ -2,7 +2,7 @@
 import type { Database } from "@berth/db";
 import type { Log, Principal } from "../call.ts";
 import { type Keys, createKeys } from "./keys.ts";
-import { type Policies, type Resource, type ResourceKind, loadPolicies } from "./policy.ts";
+import { type Resource, type ResourceKind, loadPolicies } from "./policy.ts";
 import { actionInScope } from "./scope.ts";
 
 export interface Access {
@@ -13,7 +13,6 @@ export interface Access {
   /** Whether policies can speak of this action on this kind of thing. */
   knows(action: string, kind: ResourceKind): boolean;
   forget: Keys["forget"];
-  readonly policyHash: Policies["hash"];
 }
 
 export interface AccessOptions {
@@ -32,7 +31,6 @@ export function createAccess(options: AccessOptions): Access {
     authenticate: keys.authenticate,
     forget: keys.forget,
     knows: policies.knows,
-    policyHash: policies.hash,
     decide: (principal, action, resource) =>
       actionInScope(principal, action) && policies.decide(principal, action, resource),
   };

@@ -21,8 +21,6 @@ export interface Policies {
   decide(principal: Principal, action: string, resource: Resource): boolean;
   /** Whether the schema lets this action be done to this kind of thing. */
   knows(action: string, kind: ResourceKind): boolean;
-  /** Of schema and all policies. */
-  readonly hash: string;
 }
 
 /** A policy that cannot be used; the message names file, policy and fault. Stops the start. */
@@ -60,7 +58,6 @@ export function loadPolicies(options: { directory: string | null; log: Log }): P
   const pairs = appliesTo(schema);
   const cache = new Map<string, boolean>();
   return {
-    hash,
     knows: (action, kind) => pairs.has(`${action} ${ENTITY_TYPE[kind]}`),
     decide(principal, action, resource) {
       const request = toRequest(principal, action, resource);

@@ -16,6 +16,14 @@ export interface TenantTx extends SlotTransaction {
   tell(event: Told): Promise<void>;
 }
 
+/**
+ * One change at a time of the thing whose id is made from its name: two that make it at once would meet at
+ * the name's own constraint.
+ */
+export async function lockName(tx: SlotTransaction, id: string): Promise<void> {
+  await tx.q("select pg_advisory_xact_lock(hashtext($1))", [id]);
+}
+
 /** Events of one tenant are numbered one after the other, so its changes are too. */
 export function changeTenant<T>(call: Call, work: (tx: TenantTx) => Promise<T>): Promise<T> {
   const { db, random } = call.deps;

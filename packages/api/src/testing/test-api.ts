@@ -1,8 +1,11 @@
 /** An API on a database of the test file's own, called without a transport. */
 import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { type ErrorCode, type WireError, errorDetails, wireError } from "@berth/contract";
 import { createPoolStore, openDatabase } from "@berth/db";
 import { type TestDatabase, testDatabase } from "@berth/db/testing";
 import { createEngine } from "@berth/engine";
+import type { z } from "zod";
 import { createAccess } from "../access/access.ts";
 import { bootstrapKey, newBootstrapToken } from "../access/bootstrap.ts";
 import type { Log, Method } from "../call.ts";
@@ -37,7 +40,7 @@ export interface Outcome {
 }
 
 export async function testApi(
-  options: { policyDirectory?: string; parts?: Parts } = {},
+  options: { policyDirectory?: string; parts?: Parts; sealKey?: Uint8Array } = {},
 ): Promise<TestApi> {
   const database = await testDatabase();
   const db = openDatabase(database.url, { applicationName: "test-api" });
@@ -56,7 +59,7 @@ export async function testApi(
     access: createAccess({ db, log, policyDirectory }),
     log,
     random: randomBytes,
-    options: { platformOrg: "platform", sealKey: null },
+    options: { sealKey: options.sealKey ?? null },
   };
   const api = createApi(deps, options.parts);
   const admin = newBootstrapToken(randomBytes, Date.now());
@@ -79,7 +82,7 @@ export async function testApi(
       try {
         return { code: "OK", error: null, output: await run(method, input, token) };
       } catch (thrown) {
-        const { requestId: _, ...error } = toWire(toApiError(thrown), "req-test");
+        const { requestId: _, ...error } = checked(toWire(toApiError(thrown), "req-test"));
         return { code: error.code, error, output: null };
       }
     },
@@ -90,6 +93,16 @@ export async function testApi(
       await database.close();
     },
   };
+}
+
+/** Every error that a test meets is one of the contract's, its details those of its code. */
+function checked(error: WireError): WireError {
+  wireError.parse(error);
+  const details: Partial<Record<ErrorCode, z.ZodType>> = errorDetails;
+  const parsed = details[error.code]?.parse(error.details) ?? null;
+  if (!isDeepStrictEqual(parsed, error.details))
+    throw new Error(`details of ${error.code}: ${JSON.stringify(error.details)}`);
+  return error;
 }
 
 export function logInto(lines: LogLine[]): Log {

@@ -34,6 +34,7 @@ export const SAMPLE = {
   poolId: `pool_${"0".repeat(26)}`,
   siteId: `site_${"0".repeat(26)}`,
   unitId: `unit_${"0".repeat(26)}`,
+  accountId: `pacct_${"0".repeat(26)}`,
 } as const;
 
 const { tenantId, poolId, siteId, toTenantId } = SAMPLE;
@@ -98,6 +99,9 @@ export function boundaryRequest(method: MethodName, field: string, value: unknow
     const [line] = request["devices"] as { count: number }[];
     if (line) line.count = Math.min(Math.max(value.length, 1), 64);
   }
+  // A provider pool and its account come together or not at all.
+  if (field === "providerAccountId" && value !== ABSENT) request["class"] = "provider";
+  if (field === "class" && value === "provider") request["providerAccountId"] = SAMPLE.accountId;
   return request;
 }
 

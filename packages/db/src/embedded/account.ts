@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
+import { databaseEnvironment } from "./environment.ts";
 
 /** Who the server runs as; undefined: as ourselves. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined;
@@ -42,8 +43,8 @@ export function serverAccount(): Account {
 export function serverPrograms(account: Account): string {
   const { native, version } = findNative();
   const bin = join(native, "bin");
-  const works =
-    spawnSync(join(bin, "initdb"), ["--version"], { ...account, cwd: "/" }).status === 0;
+  const asAccount = { ...account, cwd: "/", env: databaseEnvironment() };
+  const works = spawnSync(join(bin, "initdb"), ["--version"], asAccount).status === 0;
   if (works) return bin;
   if (!account)
     throw new Error(
@@ -84,7 +85,8 @@ export function dataFolder(dir: string, account: Account): string {
 
 function canReach(dir: string, account: NonNullable<Account>): boolean {
   const parent = dirname(dir);
-  return spawnSync("/bin/sh", ["-c", 'cd "$0"', parent], { ...account, cwd: "/" }).status === 0;
+  const asAccount = { ...account, cwd: "/", env: databaseEnvironment() };
+  return spawnSync("/bin/sh", ["-c", 'cd "$0"', parent], asAccount).status === 0;
 }
 
 function findNative(): { native: string; version: string } {

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Account } from "./account.ts";
+import { databaseEnvironment } from "./environment.ts";
 import { PASSWORD_FILE, USER } from "./login.ts";
 
 export interface Fresh {
@@ -63,7 +64,7 @@ function runInitdb({ bin, dir, account, sync }: Fresh): void {
     const run = spawnSync(join(bin, "initdb"), args, {
       ...account,
       cwd: "/",
-      env: { ...process.env, LC_ALL: "C" },
+      env: databaseEnvironment(),
       encoding: "utf8",
     });
     if (run.status !== 0)

@@ -178,6 +178,26 @@ test("a folder with something else in it is refused and left as it is", async ()
   expect([statSync(dir).uid, statSync(dir).mode]).toEqual([before.uid, before.mode]);
 });
 
+test.runIf(process.platform === "linux")(
+  "the server is handed none of our keys, only what a program needs to run",
+  async () => {
+    const ours = { BERTH_BOOTSTRAP_TOKEN: "not-for-it", BERTH_SEAL_KEY: "nor-this", PGDATA: "/" };
+    Object.assign(process.env, ours);
+    try {
+      const server = await start({ dir: folder });
+      const environ = readFileSync(`/proc/${pidOf(server.dir)}/environ`, "utf8");
+      const names = environ.split("\0").flatMap((entry) => entry.split("=", 1));
+      expect(names).toContain("PATH");
+      expect(environ).not.toMatch(/not-for-it|nor-this/);
+      const known =
+        /^(?:PATH|HOME|LANG|PWD|OLDPWD|SHLVL|_|(?:LC|LD|PG|POSTMASTER)_?\w*|BERTH_(?:STOP|TEMPORARY)|)$/;
+      expect(names.filter((name) => !known.test(name))).toEqual([]);
+    } finally {
+      for (const name of Object.keys(ours)) Reflect.deleteProperty(process.env, name);
+    }
+  },
+);
+
 test("a port in use is refused with PostgreSQL's own words", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");

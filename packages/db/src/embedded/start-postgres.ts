@@ -8,6 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Account, dataFolder, serverAccount, serverPrograms } from "./account.ts";
+import { databaseEnvironment } from "./environment.ts";
 import { initialize } from "./initialize.ts";
 import { claimFolder } from "./lock-file.ts";
 import { HOST, urlOf } from "./login.ts";
@@ -128,8 +129,7 @@ async function launchServer({ bin, dir, port, account, temporary }: Launch): Pro
     // Its own process group: a Ctrl-C in the terminal is ours to answer, in order.
     detached: !windows,
     env: {
-      ...process.env,
-      LC_ALL: "C",
+      ...databaseEnvironment(),
       BERTH_TEMPORARY: temporary ? dir : "",
       // A temporary server need not write out what is about to be removed.
       BERTH_STOP: temporary ? "QUIT" : "INT",
@@ -168,7 +168,11 @@ async function stopServer(
     const gone = new Promise<void>((resolve) => server.once("exit", () => resolve()));
     server.stdin?.end();
     if (process.platform === "win32")
-      spawnSync(join(bin, "pg_ctl"), ["stop", "-D", dir, "-m", "fast"], { ...account, cwd: "/" });
+      spawnSync(join(bin, "pg_ctl"), ["stop", "-D", dir, "-m", "fast"], {
+        ...account,
+        cwd: "/",
+        env: databaseEnvironment(),
+      });
     await gone;
   }
   if (temporary) rmSync(dir, { recursive: true, force: true });

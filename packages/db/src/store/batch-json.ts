@@ -102,13 +102,17 @@ function nodeSections(changes: readonly ChangeOf<"node">[]): Record<string, unkn
   const removed = changes.flatMap(({ before, after }) => (after ? [] : (before?.id ?? [])));
   const named = changes.flatMap(({ before, after }) =>
     after && after.name !== before?.name
-      ? { id: after.id, site_id: after.siteId, name: after.name }
+      ? { id: after.id, site_id: after.siteId, name: after.name, version: after.version }
       : [],
   );
+  const gpus = changes.flatMap(freshGpus);
+  const givers = [...new Set(changes.flatMap(({ givers = [] }) => givers))];
   if (written.length === 0) return { removed };
   return {
     removed,
     named,
+    gpus,
+    givers,
     nodes: written.map(nodeJson),
     // Kept when empty: a node may have lost them all.
     units: new Kept(written.flatMap((node) => node.units.map((unit) => unitJson(node, unit)))),
@@ -116,6 +120,17 @@ function nodeSections(changes: readonly ChangeOf<"node">[]): Record<string, unkn
       written.flatMap((node) => node.maintenance.map((window) => maintenanceJson(node, window))),
     ),
   };
+}
+
+/** GPUs that the node did not have: no other node of the site may have them. */
+function freshGpus({ before, after }: ChangeOf<"node">): object[] {
+  if (!after) return [];
+  const uuids = (node: Node): string[] =>
+    node.units.flatMap((unit) => (unit.removed ? [] : (unit.gpuUuid ?? [])));
+  const had = new Set(before ? uuids(before) : []);
+  return uuids(after)
+    .filter((uuid) => !had.has(uuid))
+    .map((uuid) => ({ node_id: after.id, site_id: after.siteId, uuid }));
 }
 
 function nodeJson(node: Node): object {

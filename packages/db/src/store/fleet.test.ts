@@ -87,7 +87,7 @@ test("a node whose name is taken at the site is refused, also when two come at o
   const twin = (n: number): Node => ({ ...nodeOf(n), name: node.name });
   expect(await apply(pool.id, [put(null, twin(count + 20_000))])).toEqual({
     ok: false,
-    kind: "exists",
+    kind: "elsewhere",
   });
   const fresh = [count + 30_000, count + 40_000].map((n) => ({
     ...nodeOf(n),
@@ -95,7 +95,39 @@ test("a node whose name is taken at the site is refused, also when two come at o
   }));
   const outcomes = await Promise.all(fresh.map((node) => apply(node.id, [put(null, node)])));
   expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
-  expect(outcomes.find(({ ok }) => !ok)).toEqual({ ok: false, kind: "exists" });
+  expect(outcomes.find(({ ok }) => !ok)).toEqual({ ok: false, kind: "elsewhere" });
+});
+
+test("a new node that is in another gate, or follows no version it was removed at, is refused", async () => {
+  const other = poolOf(count + 90_000);
+  await seedPool(db, { config: other, nodes: [] });
+  const refused = { ok: false, kind: "elsewhere" };
+  expect(await apply(other.id, [put(null, node)])).toEqual(refused);
+  expect(await apply(node.id, [put(null, node)])).toEqual(refused);
+  await apply(pool.id, [put(node, null)]);
+  expect(await apply(other.id, [put(null, node)])).toEqual(refused);
+  const next = { ...node, version: node.version + 1 };
+  expect((await apply(other.id, [put(null, next)])).ok).toBe(true);
+});
+
+test("a GPU that another gate's node of the site has is refused, also when two bring it at once", async () => {
+  const with_ = (n: number, gpuUuid: string): Node => {
+    const fresh = nodeOf(n, 1);
+    return { ...fresh, units: fresh.units.map((unit) => ({ ...unit, gpuUuid })) };
+  };
+  const refused = { ok: false, kind: "elsewhere" };
+  const uuid = node.units[0]?.gpuUuid ?? "";
+  const taker = with_(count + 91_000, uuid);
+  expect(await apply(taker.id, [put(null, taker)])).toEqual(refused);
+  const bare = { ...taker, units: [] };
+  expect((await apply(taker.id, [put(null, bare)])).ok).toBe(true);
+  expect(await apply(taker.id, [put(bare, taker)])).toEqual(refused);
+  const given: Change = { kind: "node", before: bare, after: taker, givers: [node.id] };
+  expect((await apply(taker.id, [given])).ok).toBe(true);
+  const racers = [count + 92_000, count + 93_000].map((n) => with_(n, `GPU-race-${count}`));
+  const outcomes = await Promise.all(racers.map((one) => apply(one.id, [put(null, one)])));
+  expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
+  expect(outcomes.find(({ ok }) => !ok)).toEqual(refused);
 });
 
 test("a node in no pool has a gate of its own; a move takes it from one to the other in one write", async () => {
@@ -220,4 +252,15 @@ test("capacity rows of a resource that no node has any more go away", async () =
   await apply(pool.id, [], { rollup: [row("gpu"), row("disk")] });
   await apply(pool.id, [put(node, { ...node, version: 2 })], { rollup: [row("gpu")] });
   expect((await store.stored(pool.id))?.rollup).toEqual([row("gpu")]);
+});
+
+test("and the last of them, with the last node; and one that a recount finds to be too many", async () => {
+  const counts = { total: 1, allocatable: 1, allocated: 0, reserved: 0, available: 1 };
+  const out = { provisioning: 0, unhealthy: 0, maintenance: 0, unreachable: 0 };
+  const row = (resource: "gpu" | "disk") => ({ resource, ...counts, ...out });
+  await apply(pool.id, [], { rollup: [row("gpu"), row("disk")] });
+  await apply(pool.id, [configure(pool)], { rollup: [row("gpu")] });
+  expect((await store.stored(pool.id))?.rollup).toEqual([row("gpu")]);
+  await apply(pool.id, [put(node, { ...node, version: 2 })], { rollup: [] });
+  expect((await store.stored(pool.id))?.rollup).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Node, PoolConfig } from "@berth/domain";
 import { type Database, openDatabase } from "../database.ts";
-import { UnknownOutcome } from "../errors.ts";
+import { UnknownOutcome, sqlState } from "../errors.ts";
 import { T0, batchOf, bookingOf, created, nodeOf, poolOf } from "../testing/fixtures.ts";
 import {
   type FaultProxy,
@@ -159,6 +159,27 @@ test("losses at random points never make a write happen twice or vanish after it
   }
   await waitFor(async () => (await bookings()) === acknowledged, "the last zombie");
   expect(acknowledged).toBe(24);
+});
+
+test("a planner waits two seconds for the lock and no longer, and may come again", async () => {
+  const held = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holder = store.locked(pool.id, () => {
+    locked.resolve();
+    return held.promise;
+  });
+  await locked.promise;
+  const since = performance.now();
+  const late = await store.locked(pool.id, () => Promise.resolve("in")).catch((e: unknown) => e);
+  const waited = performance.now() - since;
+  held.resolve();
+  await holder;
+  expect(sqlState(late)).toBe("55P03");
+  expect(store.failureOf(late)).toEqual({ kind: "transient" });
+  expect(waited).toBeGreaterThanOrEqual(1_900);
+  // The connection's own limit is 3 s.
+  expect(waited).toBeLessThan(2_900);
+  expect(await store.locked(pool.id, () => Promise.resolve("in"))).toBe("in");
 });
 
 test("under the lock a planner reads the newest state and its write cannot be stale", async () => {

@@ -97,6 +97,7 @@ class SqlPoolStore implements PoolStore {
   locked<T>(gateId: GateId, work: (locked: LockedGate) => Promise<T>): Promise<T> {
     return this.#db.slots.tx(async (tx) => {
       const run: Run = (text, params) => tx.q(text, params);
+      await run(queries.LOCK_TIMEOUT_QUERY);
       await run(queries.LOCK_QUERY, [gateId]);
       return work({
         head: (id) => readHead(run, id),
@@ -174,7 +175,8 @@ async function apply(run: Run, write: GateWrite, now: number): Promise<ApplyOutc
 }
 
 function outcomeOf(row: { outcome: ApplyOutcome } | undefined): ApplyOutcome {
-  if (!row) throw new Error("the gate gave no answer");
+  // An answer without its row is no answer: the write may have happened.
+  if (!row) throw new UnknownOutcome(new Error("the gate gave no answer"));
   const { outcome } = row;
   if (outcome.ok || outcome.kind === "stale") int(outcome.seq);
   return outcome;

@@ -28,6 +28,7 @@ const nodes = (
 ): string => `select coalesce(json_agg(n order by n.id collate "C"), '[]') from (
   select n.id, n.site_id, n.name, n.address, n.state, n.labels, n.vcpu, n.memory_gib, n.hugepages_1gi,
     n.topology_gen, n.version, n.tenant_owned,
+    (select s.tenant_id from sites s where s.id = n.site_id) as owner_id,
     (select coalesce(json_agg(u order by ${UNIT_ORDER}), '[]') from (
       select id, key, class, index, model, profile, placement, gpu_uuid, memory_gib, nvlink_domain,
         vfio_group, pci_address, parent_unit_id, healthy, removed
@@ -80,6 +81,9 @@ export const APPLY_PAIR_QUERY = `select berth_apply_pair_v1(
 
 /** $1 gate, $2 batch id */
 export const OUTCOME_QUERY = `select berth_outcome_v1($1, $2) as seq`;
+
+/** For the transaction that takes the lock; whoever waits longer gives way to the others. */
+export const LOCK_TIMEOUT_QUERY = `set local lock_timeout = '2s'`;
 
 /** $1 gate */
 export const LOCK_QUERY = `select from gates where id = $1 for no key update`;

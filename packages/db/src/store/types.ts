@@ -70,8 +70,10 @@ export type ApplyOutcome =
   | { readonly ok: false; readonly kind: "behind"; readonly now: number }
   /** These keys exist already. Nothing was written. */
   | { readonly ok: false; readonly kind: "keys"; readonly keys: readonly KeyClaim[] }
-  /** The pool, or a node of this name at the site, exists already. Nothing was written. */
-  | { readonly ok: false; readonly kind: "exists" };
+  /** The pool exists already. Nothing was written. */
+  | { readonly ok: false; readonly kind: "exists" }
+  /** A new node or GPU is in another gate, its name is taken, or it was there at a later version. Nothing was written. */
+  | { readonly ok: false; readonly kind: "elsewhere" };
 
 /** What changed above a sequence. */
 export interface Delta {

@@ -73,6 +73,7 @@ export function nodeOf(n: number, gpus = 8, change: Partial<Node> = {}): Node {
   return {
     id: nodeId,
     siteId: id("site", 1),
+    ownerId: "t-owner",
     name: `node-${n}`,
     address: null,
     state: "ready",

@@ -1,5 +1,5 @@
 /** What a node's events tell, and to whom: its owner, and the tenants whose bookings it holds. */
-import type { MaintenanceId, TenantId, UnitId } from "../ids.ts";
+import type { MaintenanceId, UnitId } from "../ids.ts";
 import type { Node, Reservation } from "../model.ts";
 import type { EventType, Turn } from "../turn.ts";
 
@@ -11,17 +11,15 @@ export type FleetEvent = Extract<
 export interface Telling {
   readonly type: FleetEvent;
   readonly node: Node;
-  /** The site's owner. */
-  readonly ownerId: TenantId;
   /** Bookings that are touched by it: their tenants are told, of the node and never of each other. */
   readonly touched?: readonly Reservation[];
   readonly more?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-export function tellOfNode(turn: Turn, { type, node, ownerId, touched = [], more }: Telling): void {
+export function tellOfNode(turn: Turn, { type, node, touched = [], more }: Telling): void {
   const { id: nodeId, siteId, name, state, topologyGen, version } = node;
   const data = { nodeId, siteId, name, state, topologyGen, version, ...more };
-  const tenants = new Set([ownerId, ...touched.map((reservation) => reservation.tenantId)]);
+  const tenants = new Set([node.ownerId, ...touched.map((reservation) => reservation.tenantId)]);
   turn.emit({ type, views: [...tenants].map((tenantId) => ({ tenantId, data })) });
 }
 

@@ -1,13 +1,11 @@
 /** The common first step of everything that is done to a node: find it in its gate, mind the version. */
-import type { NodeId, TenantId } from "../ids.ts";
+import type { NodeId } from "../ids.ts";
 import type { Node } from "../model.ts";
 import { type Result, ok, refuse } from "../refusal.ts";
 import type { PoolState } from "../state/pool-state.ts";
 
 export interface NodeAsk {
   readonly nodeId: NodeId;
-  /** The site's owner, who is told. */
-  readonly ownerId: TenantId;
   /** Refused as a conflict unless the node is still at this version. */
   readonly version?: number | undefined;
 }

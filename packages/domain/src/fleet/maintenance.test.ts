@@ -15,7 +15,7 @@ import { cancelMaintenance, scheduleMaintenance } from "./maintenance.ts";
 import { moveNode, removeNode } from "./move-node.ts";
 import { setNodeState, setUnitHealth } from "./set-state.ts";
 
-const ask = { nodeId: nodeId(0), ownerId: "t-own" } as const;
+const ask = { nodeId: nodeId(0) } as const;
 const window = { from: NOW + HOUR, to: NOW + 2 * HOUR };
 const BOOKED = "rsv_00000000000000000000000000";
 

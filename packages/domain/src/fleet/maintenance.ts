@@ -73,7 +73,7 @@ export function scheduleMaintenance(turn: Turn, ask: MaintenanceAsk): Result<Sch
   turn.apply({ kind: "node", before, after: node });
   const touched = turn.state.reservationsOn(node.id).filter(({ id }) => plan.staying.includes(id));
   const more = windowFacts(window);
-  tellOfNode(turn, { type: "maintenance.scheduled", node, ownerId: ask.ownerId, touched, more });
+  tellOfNode(turn, { type: "maintenance.scheduled", node, touched, more });
   return ok({ id: window.id, plan });
 }
 
@@ -99,6 +99,6 @@ export function cancelMaintenance(
   const plan = maintenancePlan(turn.state, node.id, { from: window.start, to: window.end });
   const touched = turn.state.reservationsOn(node.id).filter(({ id }) => plan.staying.includes(id));
   const more = windowFacts(window);
-  tellOfNode(turn, { type: "maintenance.cancelled", node, ownerId: ask.ownerId, touched, more });
+  tellOfNode(turn, { type: "maintenance.cancelled", node, touched, more });
   return ok({ id: window.id, plan });
 }

@@ -19,10 +19,9 @@ export function moveNode(from: Turn, to: Turn, ask: NodeAsk): Result<Node> {
   const node: Node = { ...before, version: before.version + 1 };
   from.apply({ kind: "node", before, after: null });
   to.apply({ kind: "node", before: null, after: node });
-  const { ownerId } = ask;
   const more = { moved: true };
-  if (from.state.config) tellOfNode(from, { type: "node.removed", node, ownerId, more });
-  tellOfNode(to, { type: "node.registered", node, ownerId, more });
+  if (from.state.config) tellOfNode(from, { type: "node.removed", node, more });
+  tellOfNode(to, { type: "node.registered", node, more });
   return ok(node);
 }
 
@@ -34,6 +33,6 @@ export function removeNode(turn: Turn, ask: NodeAsk): Result<Node> {
   if (!free.ok) return free;
   const node = found.value;
   turn.apply({ kind: "node", before: node, after: null });
-  tellOfNode(turn, { type: "node.removed", node, ownerId: ask.ownerId });
+  tellOfNode(turn, { type: "node.removed", node });
   return ok(node);
 }

@@ -106,7 +106,7 @@ describe("a report of a known node", () => {
     const turn = registered({ labels: { rack: "1", row: "2" } });
     turn.changes.length = 0;
     const again = report({ labels: { row: "2", rack: "1" } });
-    expect(accepted(put(turn, again))[0]?.outcome).toBe("unchanged");
+    expect(accepted(put(turn, again))).toMatchObject([{ outcome: "unchanged" }]);
     expect(turn.changes).toEqual([]);
     expect(turn.takeEvents()).toEqual([]);
   });
@@ -219,6 +219,34 @@ describe("a pool", () => {
     expect(accepted(put(turn, report({ tenantOwned: true })))).toMatchObject([
       { outcome: "created" },
     ]);
+  });
+});
+
+describe("what the caller saw elsewhere", () => {
+  const ask = { siteId: SITE, ownerId: "t-own", derive } as const;
+
+  it("is looked for again when a node has left the gate, and nothing is written", () => {
+    const turn = turnOn(gpuPool(0, 0));
+    const nodes = [{ id: ID, report: report(), member: true }];
+    expect(accepted(putNodes(turn, { ...ask, nodes }))).toBeNull();
+    expect(turn.changes).toEqual([]);
+  });
+
+  it("is looked for again when another node of the gate has a reported GPU", () => {
+    const turn = registered();
+    turn.changes.length = 0;
+    expect(accepted(put(turn, report({ name: "b" })))).toBeNull();
+    expect(turn.changes).toEqual([]);
+    const moved = accepted(put(turn, report({ gpus: [] }), report({ name: "b" })));
+    expect(moved).toMatchObject([{ outcome: "changed" }, { outcome: "created" }]);
+  });
+
+  it("counts on from what a node was when it was removed", () => {
+    const turn = turnOn(gpuPool(0, 0));
+    const nodes = [{ id: ID, report: report(), was: { version: 7, topologyGen: 3 } }];
+    const done = accepted(putNodes(turn, { ...ask, nodes }));
+    expect(done).toMatchObject([{ outcome: "created", topologyGen: 4 }]);
+    expect(nodeOf(turn).version).toBe(8);
   });
 });
 

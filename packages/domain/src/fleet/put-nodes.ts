@@ -19,8 +19,19 @@ export interface PutNodesAsk {
   readonly siteId: SiteId;
   /** The site's owner. */
   readonly ownerId: TenantId;
-  readonly nodes: readonly { readonly id: NodeId; readonly report: NodeReport }[];
+  readonly nodes: readonly OnePut[];
+  /** Nodes of other gates that the same caller reports without GPUs that they had. */
+  readonly givers?: readonly NodeId[];
   readonly derive: DeriveId;
+}
+
+interface OnePut {
+  readonly id: NodeId;
+  readonly report: NodeReport;
+  /** The caller saw it in this gate. */
+  readonly member?: boolean;
+  /** What it was when it was removed: it counts on from there. */
+  readonly was?: Pick<Node, "version" | "topologyGen"> | undefined;
 }
 
 export interface PutNode {
@@ -35,19 +46,44 @@ export function nodeIdOf(siteId: SiteId, name: string, derive: DeriveId): NodeId
   return derive("node", "name", [siteId, name]);
 }
 
-type OnePut = PutNodesAsk["nodes"][number];
-
-export function putNodes(turn: Turn, ask: PutNodesAsk): Result<PutNode[]> {
+/** Null: a node or a GPU is not where the caller saw it. Nothing was done; look again. */
+export function putNodes(turn: Turn, ask: PutNodesAsk): Result<PutNode[] | null> {
+  if (outdated(turn.state, ask)) return ok(null);
   const checked = checkNodes(turn.state, turn.now, ask);
   return checked.ok ? ok(ask.nodes.map((one) => putNode(turn, ask, one))) : checked;
 }
 
+/**
+ * Whether a node has left this gate, or another node here has a GPU that a report brings. What is in other
+ * gates is for the gate to see.
+ */
+function outdated(state: PoolState, ask: PutNodesAsk): boolean {
+  if (ask.nodes.some(({ id, member }) => member && !state.node(id))) return true;
+  const fresh = new Set(ask.nodes.flatMap((one) => freshGpus(state, one)));
+  if (fresh.size === 0) return false;
+  const reported = new Set(ask.nodes.map(({ id }) => id));
+  for (const node of state.nodes())
+    if (node.siteId === ask.siteId && !reported.has(node.id))
+      for (const { gpuUuid, removed } of node.units)
+        if (gpuUuid !== null && !removed && fresh.has(gpuUuid)) return true;
+  return false;
+}
+
+function freshGpus(state: PoolState, { id, report }: OnePut): string[] {
+  const had = new Set(
+    state.node(id)?.units.flatMap((unit) => (unit.removed ? [] : (unit.gpuUuid ?? []))),
+  );
+  return (report.gpus ?? []).flatMap(({ uuid }) => (had.has(uuid) ? [] : uuid));
+}
+
 /** Whether the gate can take all of the reports; a caller with several gates asks each before it writes. */
 export function checkNodes(state: PoolState, now: number, ask: PutNodesAsk): Result<null> {
-  for (const { id, report } of ask.nodes) {
+  for (const { id, report, member = false } of ask.nodes) {
     const { name, tenantOwned = false } = report;
-    const member = state.node(id) !== undefined;
-    const admitted = admit(state.config, { name, siteId: ask.siteId, tenantOwned, member });
+    const here = state.node(id) !== undefined;
+    // It has left meanwhile: another gate is asked about it next.
+    if (member && !here) continue;
+    const admitted = admit(state.config, { name, siteId: ask.siteId, tenantOwned, member: here });
     if (!admitted.ok) return admitted;
     const fits = holdsItsBookings(state, now, { id, report });
     if (!fits.ok) return fits;
@@ -55,31 +91,35 @@ export function checkNodes(state: PoolState, now: number, ask: PutNodesAsk): Res
   return ok(null);
 }
 
-function putNode(turn: Turn, ask: PutNodesAsk, { id, report }: OnePut): PutNode {
+function putNode(turn: Turn, ask: PutNodesAsk, one: OnePut): PutNode {
+  const { id, report } = one;
   const before = turn.state.node(id) ?? null;
   const after = before
     ? changedNode(turn, before, { report, derive: ask.derive })
-    : newNode({ id, siteId: ask.siteId }, report, ask.derive);
+    : newNode(ask, one);
   const facts = { id, name: after.name, topologyGen: after.topologyGen };
   if (before === after) return { ...facts, outcome: "unchanged" };
-  turn.apply({ kind: "node", before, after });
-  tellOfPut(turn, ask.ownerId, { before, after });
+  const givers = ask.givers?.length ? { givers: ask.givers } : {};
+  turn.apply({ kind: "node", before, after, ...givers });
+  tellOfPut(turn, before, after);
   return { ...facts, outcome: before ? "changed" : "created" };
 }
 
-function newNode(ids: Pick<Node, "id" | "siteId">, report: NodeReport, derive: DeriveId): Node {
+function newNode({ siteId, ownerId, derive }: PutNodesAsk, { id, report, was }: OnePut): Node {
   return {
-    ...ids,
+    id,
+    siteId,
+    ownerId,
     name: report.name,
     address: report.address ?? null,
     state: report.state ?? "ready",
     labels: report.labels ?? {},
     scalars: reportedScalars(report),
-    topologyGen: 1,
-    version: 1,
+    topologyGen: (was?.topologyGen ?? 0) + 1,
+    version: (was?.version ?? 0) + 1,
     tenantOwned: report.tenantOwned ?? false,
     maintenance: [],
-    units: reportedUnits(ids.id, report, derive).map((unit) => sound(unit, true)),
+    units: reportedUnits(id, report, derive).map((unit) => sound(unit, true)),
   };
 }
 
@@ -175,24 +215,18 @@ function holdsItsBookings(state: PoolState, now: number, { id, report }: OnePut)
   return ok(null);
 }
 
-function tellOfPut(
-  turn: Turn,
-  ownerId: TenantId,
-  { before, after: node }: { before: Node | null; after: Node },
-): void {
-  if (!before) return tellOfNode(turn, { type: "node.registered", node, ownerId });
+function tellOfPut(turn: Turn, before: Node | null, node: Node): void {
+  if (!before) return tellOfNode(turn, { type: "node.registered", node });
   const touched = turn.state.reservationsOn(node.id);
-  if (before.state !== node.state)
-    tellOfNode(turn, { type: "node.stateChanged", node, ownerId, touched });
+  if (before.state !== node.state) tellOfNode(turn, { type: "node.stateChanged", node, touched });
   if (before.topologyGen !== node.topologyGen)
-    tellOfNode(turn, { type: "node.topologyChanged", node, ownerId, touched });
+    tellOfNode(turn, { type: "node.topologyChanged", node, touched });
   const was = new Map(before.units.map((unit) => [unit.id, unit.healthy]));
   for (const { id: unitId, healthy } of node.units)
     if ((was.get(unitId) ?? healthy) !== healthy)
       tellOfNode(turn, {
         type: "unit.healthChanged",
         node,
-        ownerId,
         touched: touched.filter((r) => r.members.some((m) => m.unitIds.includes(unitId))),
         more: { unitId, healthy },
       });

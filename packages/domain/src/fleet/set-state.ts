@@ -17,7 +17,7 @@ export function setNodeState(
   const node: Node = { ...before, state: ask.state, version: before.version + 1 };
   turn.apply({ kind: "node", before, after: node });
   const touched = turn.state.reservationsOn(node.id);
-  tellOfNode(turn, { type: "node.stateChanged", node, ownerId: ask.ownerId, touched });
+  tellOfNode(turn, { type: "node.stateChanged", node, touched });
   return ok(node);
 }
 
@@ -38,6 +38,6 @@ export function setUnitHealth(
   turn.apply({ kind: "node", before, after: node });
   const touched = holdersOf(turn, node, unitId);
   const more = { unitId, healthy };
-  tellOfNode(turn, { type: "unit.healthChanged", node, ownerId: ask.ownerId, touched, more });
+  tellOfNode(turn, { type: "unit.healthChanged", node, touched, more });
   return ok(node);
 }

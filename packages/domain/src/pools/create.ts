@@ -29,7 +29,7 @@ export interface CreatePoolAsk {
 
 /** The pool at version 1. Who may make it, and that site and account are the tenant's, is checked before. */
 export function createPool(turn: Turn, ask: CreatePoolAsk): Result<PoolConfig> {
-  const issues = createPoolIssues(ask);
+  const issues = [...createPoolIssues(ask, ask), ...notOfferedInPool(ask)];
   if (issues.length > 0) return refuse({ code: "INVALID_INPUT", issues });
   const config: PoolConfig = {
     id: ask.poolId,
@@ -65,7 +65,11 @@ export function poolAgent(ask: Pick<CreatePoolAsk, "agent" | "class">): Agent {
   return ask.agent ?? (ask.class === "provider" ? "none" : "bcd");
 }
 
-function createPoolIssues(ask: CreatePoolAsk): InputIssue[] {
+/** What is wrong with the request; of the policy on this kind of site only when a site is given. */
+export function createPoolIssues(
+  ask: Pick<CreatePoolAsk, "class" | "agent" | "providerAccountId" | "policy">,
+  site: Pick<PoolConfig, "siteKind"> | null,
+): InputIssue[] {
   const issues: InputIssue[] = [];
   if (ask.class === "provider") {
     if (ask.providerAccountId === null)
@@ -81,5 +85,5 @@ function createPoolIssues(ask: CreatePoolAsk): InputIssue[] {
       message: "only a provider pool has a provider account",
     });
   }
-  return [...issues, ...notOfferedInPool(ask), ...policyIssues(ask.policy, ask)];
+  return [...issues, ...policyIssues(ask.policy, site)];
 }

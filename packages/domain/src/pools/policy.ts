@@ -22,7 +22,8 @@ export const NOTICE_MAX_SECONDS = 3_600;
 const PROFILES_MAX = 7;
 const KUBERNETES_PARTS = ["endpoint", "token", "caHash"] as const;
 
-type Site = Pick<PoolConfig, "siteKind">;
+/** Null while the site is not known: what depends on it is not looked at. */
+type Site = Pick<PoolConfig, "siteKind"> | null;
 type Complaint = { readonly path?: readonly (string | number)[]; readonly message: string } | null;
 type Part = Exclude<keyof PolicyInput, "singleTenant" | "platformOperated" | "label" | "placement">;
 
@@ -56,7 +57,7 @@ const VALIDATORS: {
     const missing = KUBERNETES_PARTS.filter((part) => !join[part]);
     if (missing.length > 0)
       return { message: `a join set is given whole: ${missing.join(", ")} missing` };
-    if (site.siteKind === "platform" && policy.platformOperated !== true)
+    if (site?.siteKind === "platform" && policy.platformOperated !== true)
       return {
         message:
           "on a platform site a join set needs platformOperated: true, as it gives root on the nodes",

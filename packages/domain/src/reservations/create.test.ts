@@ -44,6 +44,27 @@ function preview(turn: TestTurn, shape: BookingShape, tenantId = "t-a") {
   }
 }
 
+describe("a search for the earliest start", () => {
+  it("ends where a booking would end after the end of time", () => {
+    const turn = pool({ policy: { horizon: TIME_MAX, maxDuration: TIME_MAX } });
+    const seen = preview(turn, gpus(5));
+    expect(seen).toMatchObject({
+      ok: true,
+      value: { placement: { fits: false }, earliestStart: null, searchedTo: TIME_MAX - HOUR },
+    });
+  });
+
+  it("finds no start from which the booking would pass the end of time", () => {
+    const turn = turnOn(gpuPool(1, 1, { policy: { horizon: TIME_MAX, maxDuration: TIME_MAX } }));
+    const start = TIME_MAX - 2 * HOUR;
+    accepted(create(turn, gpus(1, { start, durationMs: 2 * HOUR - 1 })));
+    expect(preview(turn, gpus(1, { start }))).toMatchObject({
+      ok: true,
+      value: { earliestStart: null, searchedTo: TIME_MAX - HOUR },
+    });
+  });
+});
+
 describe("create", () => {
   it("books now: active at once, on one node, its tenant told", () => {
     const turn = pool();

@@ -114,9 +114,23 @@ describe("applyDue", () => {
     };
     const turn = turnOn({ ...pool, nodes: [gpuNode(0, 2, { maintenance: [window] })] });
     turn.moveTo(NOW + MINUTE);
-    expect(turn.state.node(nodeId(0))?.maintenance).toEqual([{ ...window, active: true }]);
+    const begun = { maintenance: [{ ...window, active: true }], version: 2 };
+    expect(turn.state.node(nodeId(0))).toMatchObject(begun);
     turn.moveTo(NOW + HOUR);
-    expect(turn.state.node(nodeId(0))?.maintenance).toEqual([]);
+    expect(turn.state.node(nodeId(0))).toMatchObject({ maintenance: [], version: 3 });
+    expect(turn.events.map((e) => [e.type, e.views.map((v) => v.tenantId)])).toEqual([
+      ["maintenance.started", ["t-own"]],
+      ["maintenance.ended", ["t-own"]],
+    ]);
+  });
+
+  it("tells the owner of maintenance also of a node in no pool", () => {
+    const id = "mnt_00000000000000000000000000";
+    const window = { id, start: NOW + MINUTE, end: NOW + HOUR, active: false } as const;
+    const node = gpuNode(0, 2, { maintenance: [window] });
+    const turn = turnOn({ gateId: node.id, config: null, nodes: [node], reservations: [] });
+    turn.moveTo(NOW + MINUTE);
+    turn.moveTo(NOW + HOUR);
     expect(turn.events.map((e) => [e.type, e.views.map((v) => v.tenantId)])).toEqual([
       ["maintenance.started", ["t-own"]],
       ["maintenance.ended", ["t-own"]],
@@ -134,6 +148,7 @@ describe("applyDue", () => {
     turn.moveTo(NOW + HOUR);
     expect(turn.state.unit(unitId(0, 0))).toBeUndefined();
     expect(turn.state.unit(unitId(0, 1))).toBeDefined();
+    expect(turn.state.node(nodeId(0))?.version).toBe(2);
   });
 });
 

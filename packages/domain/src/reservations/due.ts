@@ -70,7 +70,7 @@ function warn(turn: Turn, before: Reservation): void {
   tell(turn, "reservation.endingSoon", after);
 }
 
-/** Told to the node's owner, which is the pool's, and to the tenants whose bookings the window touches. */
+/** Told to the node's owner and to the tenants whose bookings the window touches. */
 function applyMaintenance(turn: Turn, item: Extract<DueItem, { nodeId: unknown }>): void {
   const before = turn.state.node(item.nodeId);
   invariant(before, "maintenance is due on a node of the gate");
@@ -80,17 +80,14 @@ function applyMaintenance(turn: Turn, item: Extract<DueItem, { nodeId: unknown }
   const maintenance = starts
     ? before.maintenance.map((w) => (w.id === window.id ? { ...w, active: true } : w))
     : before.maintenance.filter((w) => w.id !== window.id);
-  const node = { ...before, maintenance };
+  const node = { ...before, maintenance, version: before.version + 1 };
   turn.apply({ kind: "node", before, after: node });
-  const ownerId = turn.state.config?.tenantId;
-  if (ownerId === undefined) return;
   const touched = turn.state
     .reservationsOn(node.id)
     .filter(({ start, end }) => start < window.end && end > window.start);
   tellOfNode(turn, {
     type: starts ? "maintenance.started" : "maintenance.ended",
     node,
-    ownerId,
     touched,
     more: windowFacts(window),
   });

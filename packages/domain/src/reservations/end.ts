@@ -42,7 +42,8 @@ function dropUnreported(turn: Turn, ended: Reservation): void {
     const units = before.units.filter(
       ({ id, removed }) => !removed || !held.has(id) || turn.state.bookingsOf(id).length > 0,
     );
-    if (units.length < before.units.length)
-      turn.apply({ kind: "node", before, after: { ...before, units } });
+    if (units.length === before.units.length) continue;
+    const after = { ...before, units, version: before.version + 1 };
+    turn.apply({ kind: "node", before, after });
   }
 }

@@ -1,5 +1,5 @@
 /** Whether a request would fit, where, and if not when: nothing is changed and no quota is looked at. */
-import { horizonMs } from "../duration.ts";
+import { TIME_MAX, horizonMs } from "../duration.ts";
 import { earliestStartSteps } from "../placer/earliest-start.ts";
 import { type Placement, place } from "../placer/place.ts";
 import { type Result, ok } from "../refusal.ts";
@@ -27,7 +27,9 @@ export function* previewBooking(
     const { start } = request;
     return ok({ ...resolved.value, placement, earliestStart: start, searchedTo: start });
   }
-  const horizonEnd = now + horizonMs(config.policy);
+  // A booking that starts later than this would end where time does not reach.
+  const lastStart = TIME_MAX - (request.end - request.start);
+  const horizonEnd = Math.min(now + horizonMs(config.policy), lastStart);
   const found = yield* earliestStartSteps(state, request, { horizonEnd });
   return ok({
     ...resolved.value,

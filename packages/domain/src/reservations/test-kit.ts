@@ -107,6 +107,7 @@ export function gpuNode(n: number, gpus: number, given: Partial<Node> = {}): Nod
   return {
     id: nodeId(n),
     siteId: "site_00000000000000000000000000",
+    ownerId: "t-own",
     name: `n${n}`,
     address: null,
     state: "ready",

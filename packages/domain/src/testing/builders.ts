@@ -72,6 +72,7 @@ export function buildNode(n: number, shape: NodeShape = {}, more: Partial<Node> 
   return {
     id: nodeIdOf(n),
     siteId: `site_${digits(1, 26)}`,
+    ownerId: "t-own",
     name: `n${n}`,
     address: null,
     state: "ready",

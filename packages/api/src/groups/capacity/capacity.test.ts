@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TIME_MAX } from "@berth/domain";
 import { BookingApi, HOUR, MINUTE, NOW } from "../test-kit.ts";
 import { timelineWindow } from "./timeline.ts";
 
@@ -157,7 +158,72 @@ describe("capacity.preview", () => {
   });
 });
 
+describe("an alternative of a quote", () => {
+  it("is refused by a path that leads into it, by input alone and by the pool", async () => {
+    const poolId = await api.pool(1, 1);
+    for (const [wrong, path] of [
+      [{ duration: "1ms" }, ["duration"]],
+      [{ spot: true }, ["spot"]],
+      [{ devices: [{ class: "node", count: 1 }] }, ["devices", 0, "class"]],
+      [{ duration: "367d" }, ["duration"]],
+      [{ start: NOW - HOUR }, ["start"]],
+    ] as const) {
+      const alternatives = [{ duration: "2h" }, wrong];
+      const asked = api.wish(poolId, 1, { alternatives });
+      const { code, issues } = await api.error("reservations.quote", asked);
+      expect([code, issues?.map((issue) => issue.path)]).toEqual([
+        "INVALID_INPUT",
+        [["alternatives", 1, ...path]],
+      ]);
+    }
+  });
+
+  it("that only inherits what is wrong does not say it again", async () => {
+    const poolId = await api.pool(1, 1);
+    for (const duration of ["1ms", "367d"]) {
+      const asked = api.wish(poolId, 1, { duration, alternatives: [{}, {}] });
+      const { issues } = await api.error("reservations.quote", asked);
+      expect(issues?.map((issue) => issue.path)).toEqual([["duration"]]);
+    }
+  });
+});
+
+describe("a pool that takes bookings until the end of time", () => {
+  it("previews, quotes and refuses them like any other", async () => {
+    const horizon = TIME_MAX;
+    const poolId = await api.pool(1, 1, { policy: { horizon, maxDuration: horizon } });
+    const wish = api.wish(poolId, 2);
+    const seen = await api.call("capacity.preview", wish);
+    const searchedTo = TIME_MAX - HOUR;
+    expect(seen).toMatchObject({ fits: false, earliestStart: null, searchedTo });
+    const quote = await api.call("reservations.quote", { ...wish, alternatives: [{}] });
+    expect(quote.alternatives[0]?.preview.searchedTo).toBe(searchedTo);
+    expect(await api.error("reservations.create", wish)).toMatchObject({
+      code: "NO_CAPACITY",
+      details: { earliestStart: null, searchedTo, latestEnd: null },
+    });
+    const last = await api.book(poolId, 1, { start: searchedTo, leaseSeconds: 86_400 });
+    expect(last).toMatchObject({ end: TIME_MAX, leaseExpiresAt: TIME_MAX });
+    const past = await api.error("reservations.create", api.wish(poolId, 1, { start: TIME_MAX }));
+    expect(past.issues?.map((issue) => issue.path)).toEqual([["duration"]]);
+  });
+});
+
 describe("capacity.timeline", () => {
+  it("ends with time itself, and begins before that", async () => {
+    const poolId = await api.pool(1, 1);
+    const from = TIME_MAX - 90 * MINUTE;
+    const line = await api.call("capacity.timeline", { ...OWNER, poolId, from });
+    expect(line).toMatchObject({ from, to: TIME_MAX });
+    expect(line.buckets.map(({ start }) => start)).toEqual([from, from + HOUR]);
+    const { code, issues } = await api.error("capacity.timeline", {
+      ...OWNER,
+      poolId,
+      from: TIME_MAX,
+    });
+    expect([code, issues?.map((issue) => issue.path)]).toEqual(["INVALID_INPUT", [["to"]]]);
+  });
+
   it("counts each GPU once a bucket, half open, bookings that enclose the span too", async () => {
     const at = (await api.clock.now()) + DAY;
     const poolId = await api.pool(1, 8);

@@ -1,13 +1,16 @@
 /** Whether a request fits, where, and if not why and when. Reads only: nothing here can reach the gate. */
-import { previewBooking } from "@berth/domain";
+import { notOfferedInRequest, previewBooking } from "@berth/domain";
 import type { Handler } from "../../call.ts";
-import { bookingAsk } from "../reservations/booking-ask.ts";
+import { bookingAsk, bookingIssues } from "../reservations/booking-ask.ts";
 import { readPool } from "./read-pool.ts";
 import { previewView } from "./view.ts";
 
 export const preview: Handler<"capacity.preview"> = {
+  check: bookingIssues,
+  notOffered: notOfferedInRequest,
+
   async run(call, input, scope) {
-    // 1. The same checks of the request as create makes.
+    // 1. What the request asks for, as create takes it.
     const ask = bookingAsk(input, scope);
 
     // 2. The placer, at a committed state in which nothing is over.

@@ -2,6 +2,7 @@
 import {
   type InputIssue,
   type Result,
+  TIME_MAX,
   type TimelineWindow,
   ok,
   refuse,
@@ -17,7 +18,16 @@ const DAY_MS = 24 * HOUR_MS;
 const SPAN_MAX_MS = 7 * DAY_MS;
 const BUCKETS_MAX = 336;
 
+type TimelineInput = Input<"capacity.timeline">;
+
 export const timeline: Handler<"capacity.timeline"> = {
+  check(input) {
+    // Only the default of `from` needs the clock.
+    const { from } = input;
+    const issue = from === undefined ? null : windowIssue(windowFrom(input, from));
+    return issue ? [issue] : [];
+  },
+
   async run(call, input, scope) {
     const { poolId } = scope.pool;
 
@@ -36,17 +46,24 @@ export const timeline: Handler<"capacity.timeline"> = {
 
 /** Absent: from the start of this hour (UTC), for 24 hours, in steps of one. */
 export function timelineWindow(
-  input: Pick<Input<"capacity.timeline">, "from" | "to" | "stepMinutes">,
+  input: Pick<TimelineInput, "from" | "to" | "stepMinutes">,
   now: number,
 ): Result<TimelineWindow> {
-  const from = input.from ?? now - (now % HOUR_MS);
-  const to = input.to ?? from + DAY_MS;
-  const stepMinutes = input.stepMinutes ?? 60;
-  const issue = windowIssue(from, to, stepMinutes);
-  return issue ? refuse({ code: "INVALID_INPUT", issues: [issue] }) : ok({ from, to, stepMinutes });
+  const window = windowFrom(input, input.from ?? now - (now % HOUR_MS));
+  const issue = windowIssue(window);
+  return issue ? refuse({ code: "INVALID_INPUT", issues: [issue] }) : ok(window);
 }
 
-function windowIssue(from: number, to: number, stepMinutes: number): InputIssue | null {
+/** A day from `from` unless more was said, and never past the end of time. */
+function windowFrom(
+  asked: Pick<TimelineInput, "to" | "stepMinutes">,
+  from: number,
+): TimelineWindow {
+  const { to = Math.min(from + DAY_MS, TIME_MAX), stepMinutes = 60 } = asked;
+  return { from, to, stepMinutes };
+}
+
+function windowIssue({ from, to, stepMinutes }: TimelineWindow): InputIssue | null {
   if (to <= from) return { path: ["to"], message: "must be after from" };
   if (to - from > SPAN_MAX_MS) return { path: ["to"], message: "a timeline spans at most 7 days" };
   const buckets = Math.ceil((to - from) / (stepMinutes * MINUTE_MS));

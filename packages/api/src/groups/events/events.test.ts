@@ -165,3 +165,43 @@ describe("a cursor", () => {
     expect(await pruneEvents(it.deps.db)).toBe(0);
   });
 });
+
+describe("forgetting", () => {
+  const DAYS_31 = 31 * 86_400_000;
+  /** Events of nobody else's tenant, by id behind everything there is. */
+  const insert = (tenantId: string, count: number, at: number) => it.database.sql`
+    insert into events (tenant_id, event_id, stream, seq, idx, type, at, data)
+    select ${tenantId}, 'evt_' || n, ${tenantId}, n, 0, 'tenant.changed', ${at}, '{}'
+    from generate_series(1, ${count}::int) n`;
+
+  /** Another file's open transaction holds the horizon back for a moment. */
+  const pruned = async (count: number) => {
+    let total = 0;
+    await vi.waitFor(async () => {
+      total += await pruneEvents(it.deps.db);
+      expect(total).toBe(count);
+    }, WAIT);
+  };
+
+  test("goes on until nothing old is left, and looks no further than the oldest rows", async () => {
+    const now = await createPoolStore(it.deps.db).now();
+    await it.database.sql`delete from events`;
+    await insert("old", 12_000, now - DAYS_31);
+    await pruned(12_000);
+    await insert("young", 5_000, now);
+    await insert("old", 1, now - DAYS_31);
+    await caughtUpBehind();
+    expect(await pruneEvents(it.deps.db)).toBe(0);
+    await it.database.sql`update events set at = ${now - DAYS_31} where tenant_id = 'young'`;
+    await pruned(5_001);
+  });
+
+  /** Resolves when the horizon is above every event. */
+  async function caughtUpBehind(): Promise<void> {
+    await vi.waitFor(async () => {
+      const above = await it.database.sql`
+        select 1 from events where xid >= pg_snapshot_xmin(pg_current_snapshot()) limit 1`;
+      expect(above).toHaveLength(0);
+    }, WAIT);
+  }
+});

@@ -1,13 +1,13 @@
 /** One change of a node through its gate: what the methods about one node share. */
 import type { Input } from "@berth/contract";
-import type { Node, NodeId, Result, TenantId, Turn } from "@berth/domain";
+import { type Node, type NodeId, type Result, type Turn, ok } from "@berth/domain";
 import type { Call, NodeScope } from "../../call.ts";
 import { fromRefusal } from "../../errors.ts";
+import { GONE, following } from "./find-again.ts";
 import { type NodeView, nodeView } from "./view.ts";
 
 export interface NodeAsk {
   readonly nodeId: NodeId;
-  readonly ownerId: TenantId;
   readonly version: number | undefined;
 }
 
@@ -15,24 +15,22 @@ export function nodeAsk(
   { node }: NodeScope,
   input: Pick<Input<"fleet.setNodeState">, "version">,
 ): NodeAsk {
-  return { nodeId: node.id, ownerId: node.tenantId, version: input.version };
+  return { nodeId: node.id, version: input.version };
+}
+
+interface Placed<T> {
+  readonly value: T;
+  /** Where the node was found. */
+  readonly scope: NodeScope;
 }
 
 /** Plans at the node's gate and writes. @throws ApiError when the rule refuses */
 export async function atNode<T>(
   call: Call,
-  { node, tenantId }: NodeScope,
+  scope: NodeScope,
   plan: (turn: Turn) => Result<T>,
 ): Promise<T> {
-  const committed = await call.deps.engine.submit(node.gateId, {
-    name: call.method,
-    tenantId,
-    signal: call.signal,
-    plan,
-  });
-  if (node.poolId) call.answer.seq = committed.seq;
-  if (!committed.value.ok) throw fromRefusal(committed.value.refusal);
-  return committed.value.value;
+  return (await placed(call, scope, plan)).value;
 }
 
 export async function changeNode(
@@ -40,5 +38,27 @@ export async function changeNode(
   scope: NodeScope,
   plan: (turn: Turn) => Result<Node>,
 ): Promise<NodeView> {
-  return nodeView(await atNode(call, scope, plan), scope.node.poolId);
+  const done = await placed(call, scope, plan);
+  return nodeView(done.value, done.scope.node.poolId);
+}
+
+function placed<T>(
+  call: Call,
+  found: NodeScope,
+  plan: (turn: Turn) => Result<T>,
+): Promise<Placed<T>> {
+  return following(call, found, async (scope) => {
+    const { node, tenantId } = scope;
+    const committed = await call.deps.engine.submit<T | typeof GONE>(node.gateId, {
+      name: call.method,
+      tenantId,
+      signal: call.signal,
+      plan: (turn) => (turn.state.node(node.id) ? plan(turn) : ok(GONE)),
+    });
+    if (!committed.value.ok) throw fromRefusal(committed.value.refusal);
+    const { value } = committed.value;
+    if (value === GONE) return GONE;
+    if (node.poolId) call.answer.seq = committed.seq;
+    return { value, scope };
+  });
 }

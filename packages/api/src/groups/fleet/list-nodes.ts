@@ -3,22 +3,20 @@ import type { Input } from "@berth/contract";
 import type { GateId, PoolState } from "@berth/domain";
 import { poolInScope } from "../../access/scope.ts";
 import type { Call, Handler, TenantScope } from "../../call.ts";
-import { invalidInput } from "../../errors.ts";
 import { visiblePools } from "../../visibility.ts";
+import { orderIssues } from "../order-issues.ts";
 import { type PageOf, decodePageCursor, encodePageCursor } from "../page-cursor.ts";
 import { type NodeRow, nodePage } from "./store.ts";
-import { type NodeScheduleView, type ScheduleAsk, scheduleView } from "./view.ts";
+import { type NodeScheduleView, type ScheduleAsk, addressed, scheduleView } from "./view.ts";
 
 type ListInput = Input<"fleet.listNodes">;
 
 const PAGE: PageOf = { list: "nodes", field: "cursor", key: /^node_[0-9a-z]{26,52}$/ };
 
 export const listNodes: Handler<"fleet.listNodes"> = {
-  async run(call, input, scope) {
-    const { from, to } = input;
-    if (from !== undefined && to !== undefined && to <= from)
-      throw invalidInput(["to"], "must be after `from`");
+  check: orderIssues,
 
+  async run(call, input, scope) {
     // 1. One page of the nodes that the caller may have, and one more to know whether any follow.
     const rows = await allowedNodes(call, input, scope);
     const page = rows.slice(0, input.limit);
@@ -28,14 +26,29 @@ export const listNodes: Handler<"fleet.listNodes"> = {
     for (const [gateId, nodes] of Map.groupBy(page, (row) => row.gateId))
       await readSchedules(call, { gateId, nodes, input, scope }, views);
 
-    // 3. In order; a node that left its gate in between is not there any more.
-    const last = page.at(-1);
+    // 3. In order, as many as one answer carries; a node that left its gate in between is not there any more.
+    const shown = page.slice(0, fitting(page, views));
+    const last = shown.at(-1);
+    const more = rows.length > shown.length;
     return {
-      nodes: page.flatMap((row) => views.get(row.id) ?? []),
-      nextCursor: rows.length > input.limit && last ? encodePageCursor(PAGE, last.id) : null,
+      nodes: shown.flatMap((row) => views.get(row.id) ?? []),
+      nextCursor: more && last ? encodePageCursor(PAGE, last.id) : null,
     };
   },
 };
+
+/** Units and spans that one answer carries; a page of large nodes ends early, the next one goes on there. */
+const PARTS_MAX = 2_500;
+
+/** How many of the page fit, at least one. */
+function fitting(page: readonly NodeRow[], views: ReadonlyMap<string, NodeScheduleView>): number {
+  let parts = 0;
+  for (const [index, { id }] of page.entries()) {
+    for (const unit of views.get(id)?.units ?? []) parts += 1 + unit.spans.length;
+    if (parts > PARTS_MAX && index > 0) return index;
+  }
+  return page.length;
+}
 
 /** Refused nodes are passed over before pages are cut, so that no page and no cursor tells of them. */
 async function allowedNodes(call: Call, input: ListInput, scope: TenantScope): Promise<NodeRow[]> {
@@ -81,10 +94,11 @@ async function readSchedules(
   const read = function* (state: PoolState, now: number) {
     const { from = now, to = Infinity } = input;
     const views: NodeScheduleView[] = [];
-    for (const { id, poolId } of nodes) {
-      const ask: ScheduleAsk = { poolId, tenantId: scope.tenantId, from, to };
-      const node = state.node(id);
-      if (node) views.push(scheduleView(state, node, ask));
+    for (const row of nodes) {
+      const ask: ScheduleAsk = { poolId: row.poolId, tenantId: scope.tenantId, from, to };
+      const node = state.node(row.id);
+      const shown = node && scheduleView(state, node, ask);
+      if (shown) views.push(addressed(call, scope, { node: row, view: shown }));
       yield;
     }
     return views;

@@ -3,7 +3,7 @@ import type { Output } from "@berth/contract";
 import type { Handler } from "../../call.ts";
 import { ApiError, notFound } from "../../errors.ts";
 import { derivedId } from "../../ids.ts";
-import { changeTenant } from "../tenant-change.ts";
+import { changeTenant, lockName } from "../tenant-change.ts";
 
 type Site = Output<"fleet.putSite">;
 
@@ -14,10 +14,9 @@ export const putSite: Handler<"fleet.putSite"> = {
     const { access } = call.deps;
     const id = derivedId("site", "name", [tenantId, input.name]);
     return changeTenant(call, async (tx) => {
-      // 1. The site as it is.
-      const [before] = await tx.q<Site>(`select ${COLUMNS} from sites where id = $1 for update`, [
-        id,
-      ]);
+      // 1. The site as it is; of two that make it at once the second finds it.
+      await lockName(tx, id);
+      const [before] = await tx.q<Site>(`select ${COLUMNS} from sites where id = $1`, [id]);
       if (before && before.tenantId !== tenantId)
         throw notFound("a derived site id of another owner");
       const kind = input.kind ?? before?.kind ?? "custom";

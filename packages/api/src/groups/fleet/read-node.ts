@@ -1,12 +1,27 @@
 /** A node of a committed state in which nothing is due. */
-import type { Node } from "@berth/domain";
-import type { Call, VisibleNode } from "../../call.ts";
-import { notFound } from "../../errors.ts";
+import type { Node, PoolState } from "@berth/domain";
+import type { Call, NodeScope } from "../../call.ts";
+import { GONE, following } from "./find-again.ts";
+import { type NodeView, nodeView } from "./view.ts";
 
-/** @throws ApiError NOT_FOUND when it left its gate meanwhile */
-export async function readNode(call: Call, node: VisibleNode): Promise<Node> {
-  const found = await call.deps.engine.read(node.gateId, (state) => state.node(node.id) ?? null);
-  if (!found?.value) throw notFound("the node left its gate");
-  if (node.poolId) call.answer.seq = found.seq;
-  return found.value;
+/** Reads at the node's gate. @throws ApiError NOT_FOUND when the node is gone */
+export function readAtNode<T>(
+  call: Call,
+  found: NodeScope,
+  read: (state: PoolState, at: { node: Node; now: number; scope: NodeScope }) => T,
+): Promise<T> {
+  return following(call, found, async (scope) => {
+    const { id, gateId, poolId } = scope.node;
+    const committed = await call.deps.engine.read<T | typeof GONE>(gateId, (state, now) => {
+      const node = state.node(id);
+      return node ? read(state, { node, now, scope }) : GONE;
+    });
+    if (!committed) return GONE;
+    if (committed.value !== GONE && poolId) call.answer.seq = committed.seq;
+    return committed.value;
+  });
+}
+
+export function readNode(call: Call, found: NodeScope): Promise<NodeView> {
+  return readAtNode(call, found, (_state, { node, scope }) => nodeView(node, scope.node.poolId));
 }

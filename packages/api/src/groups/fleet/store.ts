@@ -2,20 +2,27 @@
 import type { Database } from "@berth/db";
 import type { GateId, NodeId, NodeState, PoolId, SiteId, TenantId } from "@berth/domain";
 
-export interface NodePlace {
+interface NodePlace {
   readonly id: NodeId;
   readonly gateId: GateId;
   readonly poolId: PoolId | null;
 }
 
-/** Where those of the nodes are that are registered. */
-export async function nodePlaces(
+export interface KnownNode extends NodePlace {
+  readonly removed: boolean;
+  readonly version: number;
+  readonly topologyGen: number;
+}
+
+/** Where those of the nodes are, or were, that were ever registered. */
+export async function knownNodes(
   db: Database,
   ids: readonly NodeId[],
-): Promise<Map<NodeId, NodePlace>> {
-  const rows = await db.sql<NodePlace[]>`
-    select id, gate_id as "gateId", pool_id as "poolId" from nodes
-    where id = any(${[...ids]}::text[]) and removed_at is null`;
+): Promise<Map<NodeId, KnownNode>> {
+  const rows = await db.sql<KnownNode[]>`
+    select id, gate_id as "gateId", pool_id as "poolId", removed_at is not null as removed,
+      version, topology_gen as "topologyGen"
+    from nodes where id = any(${[...ids]}::text[])`;
   return new Map(rows.map((row) => [row.id, row]));
 }
 

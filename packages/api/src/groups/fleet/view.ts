@@ -1,6 +1,7 @@
 /** A node as the API shows it, and when its units are taken as one tenant may know it. */
 import type { Output } from "@berth/contract";
 import type { Node, PoolId, PoolState, TenantId, Unit } from "@berth/domain";
+import type { Call, TenantScope, VisibleNode } from "../../call.ts";
 
 export type NodeView = Output<"fleet.getNode">;
 export type NodeScheduleView = Output<"fleet.listNodes">["nodes"][number];
@@ -15,6 +16,24 @@ function nodeFields(node: Node, poolId: PoolId | null): Omit<NodeView, "units"> 
   const maintenance = node.maintenance.map((w) => ({ id: w.id, from: w.start, to: w.end }));
   const facts = { id, siteId, poolId, name, address, state, topologyGen, version, tenantOwned };
   return { ...facts, labels: { ...labels }, maintenance };
+}
+
+interface Shown<V> {
+  readonly node: Pick<VisibleNode, "tenantId">;
+  readonly view: V;
+}
+
+/** Where a node is reached is for its owner and the fleet's operator; bookers have it from their booking. */
+export function addressed<V extends { readonly address: string | null }>(
+  call: Call,
+  scope: TenantScope,
+  { node, view }: Shown<V>,
+): V {
+  const { access } = call.deps;
+  const shown =
+    node.tenantId === scope.tenantId ||
+    access.decide(call.principal, "compute:nodes:manage", { kind: "compute-fleet" });
+  return shown ? view : { ...view, address: null };
 }
 
 /** A device that is no longer reported is shown as unsound while it is booked. */

@@ -5,14 +5,16 @@ import {
   OWNER_QUOTA_DEFAULT,
   type PoolId,
   createPool,
+  createPoolIssues,
   freshId,
+  notOfferedInPool,
   ok,
   poolAgent,
 } from "@berth/domain";
 import { GateExists } from "@berth/engine";
 import { poolInScope } from "../../access/scope.ts";
 import type { Call, Handler, TenantScope } from "../../call.ts";
-import { ApiError, fromRefusal, notFound } from "../../errors.ts";
+import { conflict, fromRefusal, notFound } from "../../errors.ts";
 import { derivedId } from "../../ids.ts";
 import { ownSight } from "./change-pool.ts";
 import { sealToken } from "./seal.ts";
@@ -23,6 +25,13 @@ import { poolView, recordOf } from "./view.ts";
 type CreateInput = Input<"pools.create">;
 
 export const create: Handler<"pools.create"> = {
+  check(input) {
+    const { agent, policy = {}, providerAccountId = null } = input;
+    // What the site's kind forbids is known with the site.
+    return createPoolIssues({ class: input.class, agent, policy, providerAccountId }, null);
+  },
+  notOffered: ({ sharing, policy = {} }) => notOfferedInPool({ sharing, policy }),
+
   replay: (call, input, scope) => replay(call, input, scope),
 
   async run(call, input, scope) {
@@ -99,9 +108,9 @@ async function replay(
     stored.agent === poolAgent(input) &&
     stored.providerAccountId === (input.providerAccountId ?? null);
   if (!same)
-    throw new ApiError("CONFLICT", {
+    throw conflict("key", {
       message: "The key made a pool with another site, class, sharing, agent or provider account.",
-      details: { kind: "key", ids: [poolId] },
+      ids: [poolId],
     });
   // Another key of the same principal may be limited to other pools.
   if (!poolInScope(call.principal, poolId)) return undefined;

@@ -41,11 +41,8 @@ describe("pools.create", () => {
     const first = await api.call("pools.create", keyed);
     expect(first.id).toMatch(/^pool_[0-9a-hjkmnp-tv-z]{52}$/);
     expect(await api.call("pools.create", { ...keyed, gpuModel: "B200" })).toEqual(first);
-    const { id: siteId } = await api.call("fleet.putSite", {
-      ...OWNER,
-      name: "other",
-      region: "eu-1",
-    });
+    const site = { ...OWNER, name: "other", region: "eu-1" };
+    const { id: siteId } = await api.call("fleet.putSite", site);
     const { id: providerAccountId } = await api.call("fleet.putProviderAccount", {
       ...OWNER,
       name: "acct",
@@ -56,15 +53,22 @@ describe("pools.create", () => {
       { class: "vps-host" },
       { sharing: "mig" },
       { agent: "none" },
-      { providerAccountId },
+      { class: "provider", providerAccountId },
     ])
       expect(await api.error("pools.create", { ...keyed, ...other })).toMatchObject({
         code: "CONFLICT",
-        details: { kind: "key" },
+        details: { kind: "key", ids: [first.id], plan: null },
       });
     expect((await api.seen(first.id, "t-own")).version).toBe(1);
     const theirs = await api.error("pools.create", { ...keyed, tenantId: "t-a" });
     expect(theirs.code).toBe("NOT_FOUND");
+    const rented = ask({ class: "provider", providerAccountId, idempotencyKey: "rented" });
+    const { id } = await api.call("pools.create", rented);
+    const another = { providerAccountId: `pacct_${"0".repeat(26)}` };
+    expect(await api.error("pools.create", { ...rented, ...another })).toMatchObject({
+      code: "CONFLICT",
+      details: { kind: "key", ids: [id], plan: null },
+    });
   });
 
   it("makes one pool of twenty calls at once with one key", async () => {

@@ -1,10 +1,13 @@
 /** Replaces a pool's policy, its GPU model, or both. */
-import { updatePool } from "@berth/domain";
+import { notOfferedInPool, policyIssues, updatePool } from "@berth/domain";
 import type { Handler } from "../../call.ts";
 import { changePool, ownSight } from "./change-pool.ts";
 import { sealToken } from "./seal.ts";
 
 export const update: Handler<"pools.update"> = {
+  check: ({ policy }) => (policy === undefined ? [] : policyIssues(policy, null)),
+  notOffered: ({ policy = {} }) => notOfferedInPool({ sharing: "exclusive", policy }),
+
   async run(call, input, scope) {
     const { policy, gpuModel } = input;
     const { poolId } = scope.pool;

@@ -9,7 +9,8 @@ import {
   invariant,
 } from "@berth/domain";
 import type { VisiblePool } from "../../call.ts";
-import type { PoolRecord, PoolWanted, UsedQuotaRow } from "./store.ts";
+import { quotaSight } from "../quota-sight.ts";
+import type { PoolRecord, PoolWanted } from "./store.ts";
 
 type PoolView = Output<"pools.get">;
 type QuotaView = PoolView["quota"][number];
@@ -47,33 +48,24 @@ export function poolView(pool: PoolRecord, sight: Sight): PoolView {
     version: pool.version,
     owned,
     archived: pool.archivedAt !== null,
-    quota: rowsOf(pool, offeredTenantId).map(sight.descendant ? whatRemains : ownRow),
+    quota: quotaRows(pool, offeredTenantId, sight.descendant),
     offer:
       owned || !offer
         ? null
         : { includeDescendants: offer.includeDescendants, priority: offer.priority },
     offers: owned
-      ? pool.offers
-          .map((o) => ({ ...o, quota: rowsOf(pool, o.tenantId).map(ownRow) }))
-          .sort(byTenant)
+      ? pool.offers.map((o) => ({ ...o, quota: quotaRows(pool, o.tenantId, false) })).sort(byTenant)
       : null,
     createdAt: pool.createdAt,
     updatedAt: pool.updatedAt,
   };
 }
 
-function rowsOf(pool: PoolRecord, tenantId: TenantId): UsedQuotaRow[] {
-  return pool.quotas.filter((row) => row.tenantId === tenantId).sort(byResource);
-}
-
-function ownRow(row: UsedQuotaRow): QuotaView {
-  return { resource: row.resource, max: row.max, used: row.used, remaining: null };
-}
-
-/** The row is another tenant's: only what is left of it may be known. */
-function whatRemains(row: UsedQuotaRow): QuotaView {
-  const remaining = Math.max(0, row.max - row.used);
-  return { resource: row.resource, max: null, used: null, remaining };
+function quotaRows(pool: PoolRecord, tenantId: TenantId, descendant: boolean): QuotaView[] {
+  return pool.quotas
+    .filter((row) => row.tenantId === tenantId)
+    .sort(byResource)
+    .map((row) => ({ resource: row.resource, ...quotaSight(row, descendant) }));
 }
 
 function byResource(a: QuotaRow, b: QuotaRow): number {

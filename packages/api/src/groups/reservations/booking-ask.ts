@@ -3,12 +3,12 @@ import type { Input } from "@berth/contract";
 import {
   type Booker,
   type BookingShape,
+  type InputIssue,
   NO_SCALARS,
-  notOfferedInRequest,
+  invariant,
   parseDuration,
 } from "@berth/domain";
 import type { TenantScope } from "../../call.ts";
-import { fromIssues, invalidInput } from "../../errors.ts";
 
 /** The part of a request that says what is booked; the alternatives of a quote have it, too. */
 export type ShapeInput = Pick<
@@ -25,7 +25,28 @@ export type ShapeInput = Pick<
   | "wait"
 >;
 
-/** @throws ApiError on what no pool can take, before anything is looked at */
+/** What no pool can take at any time, by the request alone. */
+export function bookingIssues(input: ShapeInput): InputIssue[] {
+  const duration = parseDuration(input.duration);
+  return [
+    ...(duration.ok ? [] : [{ path: ["duration"], message: duration.message }]),
+    ...unitsNamedAgain(input.devices),
+  ];
+}
+
+/** Within a line each unit is named once; so it is over all of them. */
+function unitsNamedAgain(devices: ShapeInput["devices"]): InputIssue[] {
+  const named = new Set<string>();
+  return devices.flatMap(({ selector }, at) => {
+    const unitIds = selector?.unitIds ?? [];
+    const again = unitIds.some((id) => named.has(id));
+    for (const id of unitIds) named.add(id);
+    const path = ["devices", at, "selector", "unitIds"];
+    return again ? [{ path, message: "a unit can be named only once" }] : [];
+  });
+}
+
+/** The request as the domain decides it; `bookingIssues` found nothing wrong with it. */
 export function bookingAsk(
   input: ShapeInput,
   scope: TenantScope,
@@ -35,10 +56,8 @@ export function bookingAsk(
 }
 
 function bookingShape(input: ShapeInput): BookingShape {
-  const issues = notOfferedInRequest(input);
-  if (issues.length > 0) throw fromIssues(issues);
   const duration = parseDuration(input.duration);
-  if (!duration.ok) throw invalidInput(["duration"], duration.message);
+  invariant(duration.ok, "a request that was checked has a duration");
   return {
     devices: input.devices,
     topology: input.topology ?? "any",

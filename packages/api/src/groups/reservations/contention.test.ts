@@ -86,7 +86,7 @@ describe("releasing one reservation many times at once", () => {
 });
 
 describe("a pool that a tenant does not see", () => {
-  it("is answered as a pool that is not there, by every method, valid input or not", async () => {
+  it("is answered as a pool that is not there: NOT_FOUND, and what is wrong by itself before", async () => {
     const { id: hidden } = await api.call("pools.create", {
       ...OWNER,
       siteId: api.siteId,
@@ -95,26 +95,67 @@ describe("a pool that a tenant does not see", () => {
     const nowhere = `pool_${"0".repeat(26)}`;
     const wish = (poolId: string) => api.wish(poolId, 1, { idempotencyKey: "one" });
     const ref = (poolId: string) => ({ tenantId: "t-c", poolId });
-    for (const [method, input] of [
-      ["pools.get", ref],
-      ["pools.capacity", ref],
-      ["pools.archive", ref],
-      ["capacity.byPool", ref],
-      ["capacity.timeline", ref],
-      ["capacity.timeline", (id: string) => ({ ...ref(id), stepMinutes: 1 })],
-      ["capacity.timeline", (id: string) => ({ ...ref(id), from: 9, to: 3 })],
-      ["pools.offer", (id: string) => ({ ...ref(id), toTenantId: "t-none", quota: {} })],
-      ["pools.unoffer", (id: string) => ({ ...ref(id), toTenantId: "t-own" })],
-      ["pools.update", (id: string) => ({ ...ref(id), policy: { horizon: "0h" } })],
-      ["capacity.preview", wish],
-      ["reservations.create", wish],
-      ["reservations.quote", wish],
-      ["reservations.create", (id: string) => ({ ...wish(id), gang: { size: 2 } })],
-      ["reservations.create", (id: string) => ({ ...wish(id), start: 0 })],
-    ] as const) {
-      const theirs = await api.outcome(method, input(hidden));
-      expect([method, theirs]).toEqual([method, await api.outcome(method, input(nowhere))]);
-      expect(theirs.output).toBeNull();
-    }
+    const line = { class: "gpu", count: 1, selector: { unitIds: [`unit_${"0".repeat(26)}`] } };
+    const HIDDEN = [
+      ["pools.get", ref, {}],
+      ["pools.capacity", ref, {}],
+      ["pools.archive", ref, {}],
+      ["capacity.byPool", ref, {}],
+      ["capacity.timeline", ref, {}],
+      ["capacity.timeline", ref, { to: 3 }],
+      ["pools.offer", ref, { toTenantId: "t-none", quota: {} }],
+      ["pools.unoffer", ref, { toTenantId: "t-own" }],
+      ["pools.update", ref, { policy: { singleTenant: true } }],
+      ["capacity.preview", wish, {}],
+      ["reservations.create", wish, {}],
+      ["reservations.quote", wish, { alternatives: [{ duration: "400d" }] }],
+      ["reservations.create", wish, { start: 0 }],
+      ["reservations.create", wish, { duration: "400d" }],
+      ["reservations.create", wish, { devices: [{ class: "gpu", count: 1, sharing: "mps" }] }],
+    ] as const;
+    const WRONG = [
+      ["capacity.timeline", ref, { stepMinutes: 1 }],
+      ["capacity.timeline", ref, { from: 9, to: 3 }],
+      ["capacity.timeline", ref, { from: 3, to: 3 }],
+      ["capacity.timeline", ref, { from: 0, to: 8 * 24 * HOUR }],
+      ["capacity.timeline", ref, { from: 0, to: 7 * 24 * HOUR, stepMinutes: 5 }],
+      ["pools.update", ref, { policy: { horizon: "0h" } }],
+      ["pools.update", ref, { policy: { maxDuration: "999ms" } }],
+      ["pools.update", ref, { policy: { migLayout: { H100: ["1g.10gb"] } } }],
+      ["capacity.preview", wish, { duration: "1ms" }],
+      ["reservations.create", wish, { duration: "1ms" }],
+      ["reservations.create", wish, { gang: { size: 2 } }],
+      ["reservations.create", wish, { spot: true }],
+      ["reservations.create", wish, { wait: { timeoutMs: 1 } }],
+      ["reservations.create", wish, { binding: "node", node: { profileId: "p" } }],
+      ["reservations.create", wish, { node: { profileId: "p" } }],
+      ["reservations.create", wish, { devices: [line, line] }],
+      ["reservations.quote", wish, { alternatives: [{ duration: "1ms" }] }],
+    ] as const;
+    for (const [code, rows] of [
+      ["NOT_FOUND", HIDDEN],
+      ["INVALID_INPUT", WRONG],
+    ] as const)
+      for (const [method, input, given] of rows) {
+        const theirs = await api.outcome(method, { ...input(hidden), ...given });
+        expect([method, given, theirs.code]).toEqual([method, given, code]);
+        const none = await api.outcome(method, { ...input(nowhere), ...given });
+        expect([method, none]).toEqual([method, theirs]);
+      }
+  });
+
+  it("nor is a tenant: what is wrong by itself is said to whoever may ask, the rest to nobody", async () => {
+    const at = { tenantId: "t-nobody", siteId: api.siteId, class: "provider" };
+    const account = { providerAccountId: `pacct_${"0".repeat(26)}` };
+    const paths = async (given: object) =>
+      (await api.error("pools.create", { ...at, ...given })).issues?.map((issue) => issue.path);
+    expect(await paths({})).toEqual([["providerAccountId"]]);
+    expect(await paths({ ...account, agent: "bcd" })).toEqual([["agent"]]);
+    expect(await paths({ ...account, class: "metal-host" })).toEqual([["providerAccountId"]]);
+    expect(await paths({ ...account, sharing: "mps" })).toBeUndefined();
+    expect(await paths({ ...account, policy: { horizon: "1ms" } })).toEqual([
+      ["policy", "horizon"],
+    ]);
+    expect((await api.error("pools.create", { ...at, ...account })).code).toBe("NOT_FOUND");
   });
 });

@@ -1,13 +1,19 @@
 /** Books devices. A repeated key answers the reservation that it made, whatever became of it since. */
 import type { Input } from "@berth/contract";
 import type { KeyClaim } from "@berth/db";
-import { type Refusal, createReservation, ok, previewBooking } from "@berth/domain";
+import {
+  type Refusal,
+  createReservation,
+  notOfferedInRequest,
+  ok,
+  previewBooking,
+} from "@berth/domain";
 import { KeyTaken } from "@berth/engine";
 import { poolInScope } from "../../access/scope.ts";
 import type { Call, Handler, TenantScope } from "../../call.ts";
-import { ApiError, fromRefusal } from "../../errors.ts";
+import { conflict, fromRefusal } from "../../errors.ts";
 import { readPool } from "../capacity/read-pool.ts";
-import { bookingAsk } from "./booking-ask.ts";
+import { bookingAsk, bookingIssues } from "./booking-ask.ts";
 import { requestHash } from "./request-hash.ts";
 import { keyRow } from "./store.ts";
 import { storedReservation } from "./stored-reservation.ts";
@@ -17,12 +23,14 @@ type CreateInput = Input<"reservations.create">;
 type NoCapacity = Extract<Refusal, { code: "NO_CAPACITY" }>;
 
 export const create: Handler<"reservations.create"> = {
+  check: bookingIssues,
+  notOffered: notOfferedInRequest,
   replay: (call, input, scope) => replay(call, input, scope),
 
   async run(call, input, scope) {
     const { poolId } = scope.pool;
 
-    // 1. What the request asks for; what no pool can take is refused here.
+    // 1. What the request asks for.
     const ask = bookingAsk(input, scope);
 
     // 2. Booked in the pool's order, the key with it; somebody with the same key may have been faster.
@@ -99,14 +107,12 @@ async function replay(
 ): Promise<ReservationView | undefined> {
   const { requestHash: hash, ...key } = claim(call, input, scope);
   const used = await keyRow(call.deps.db, key);
-  if (!used) return undefined;
+  // Another key of the same principal may be limited to other pools: it learns nothing of what was made there.
+  if (!used || !poolInScope(call.principal, used.poolId)) return undefined;
   if (used.requestHash !== hash)
-    throw new ApiError("CONFLICT", {
+    throw conflict("key", {
       message: "The idempotency key was used for another request; a new request needs a new key.",
-      details: { kind: "key" },
     });
-  // Another key of the same principal may be limited to other pools.
-  if (!poolInScope(call.principal, used.poolId)) return undefined;
   call.answer.replayed = true;
   return storedReservation(call, { poolId: used.poolId, id: used.reservationId });
 }

@@ -2,19 +2,23 @@
 import type { Input, Output } from "@berth/contract";
 import {
   type BookingPreview,
+  type InputIssue,
   type PoolState,
-  type QuotaLine,
+  type Refusal,
   type Result,
+  notOfferedInRequest,
   ok,
   previewBooking,
   quotaLines,
+  refuse,
   requestAmounts,
   withinQuota,
 } from "@berth/domain";
 import type { Handler } from "../../call.ts";
 import { readPool } from "../capacity/read-pool.ts";
 import { previewView } from "../capacity/view.ts";
-import { bookingAsk } from "./booking-ask.ts";
+import { quotaSight } from "../quota-sight.ts";
+import { bookingAsk, bookingIssues } from "./booking-ask.ts";
 
 type Quote = Output<"reservations.quote">;
 type Quoted = Quote["alternatives"][number];
@@ -22,12 +26,12 @@ type Alternative = NonNullable<Input<"reservations.quote">["alternatives"]>[numb
 type Ask = ReturnType<typeof bookingAsk>;
 
 export const quote: Handler<"reservations.quote"> = {
+  check: (input) => issuesOfAll(input, bookingIssues),
+  notOffered: (input) => issuesOfAll(input, notOfferedInRequest),
+
   async run(call, input, scope) {
     // 1. The request, and each alternative laid over it.
-    const { alternatives = [], ...request } = input;
-    const asks = [request, ...alternatives.map((shape) => overlaid(request, shape))].map((shape) =>
-      bookingAsk(shape, scope),
-    );
+    const asks = requestsOf(input).map((shape) => bookingAsk(shape, scope));
 
     // 2. All of them at one state, so that they can be compared.
     const read = await readPool(call, scope.pool.poolId, (state, now) =>
@@ -43,6 +47,28 @@ export const quote: Handler<"reservations.quote"> = {
 
 type Request = Omit<Input<"reservations.quote">, "alternatives">;
 
+/** The request first, then its alternatives in order. */
+function requestsOf(input: Input<"reservations.quote">): readonly [Request, ...Request[]] {
+  const { alternatives = [], ...request } = input;
+  return [request, ...alternatives.map((shape) => overlaid(request, shape))];
+}
+
+/** What is wrong with the request is wrong with most of what is laid over it: that is said once. */
+function issuesOfAll(
+  input: Input<"reservations.quote">,
+  issuesOf: (shape: Request) => InputIssue[],
+): InputIssue[] {
+  const [request, ...alternatives] = requestsOf(input);
+  const issues = issuesOf(request);
+  if (issues.length > 0) return issues;
+  return alternatives.flatMap((shape, at) => inAlternative(issuesOf(shape), at));
+}
+
+/** A path that leads into the alternative. */
+function inAlternative(issues: readonly InputIssue[], at: number): InputIssue[] {
+  return issues.map(({ path, message }) => ({ path: ["alternatives", at, ...path], message }));
+}
+
 /** What an alternative does not name is the request's. */
 function overlaid(request: Request, shape: Alternative): Request {
   const named = Object.entries(shape).filter(([, value]) => value !== undefined);
@@ -55,11 +81,11 @@ function* quoteAll(
   asks: readonly Ask[],
 ): Generator<void, Result<Quoted[]>, void> {
   const quoted: Quoted[] = [];
-  for (const ask of asks) {
+  for (const [at, ask] of asks.entries()) {
     // Placing is one step each; others may run between two of them.
     yield;
     const preview = yield* previewBooking(state, now, ask);
-    if (!preview.ok) return preview;
+    if (!preview.ok) return at === 0 ? preview : ofAlternative(preview.refusal, at - 1);
     quoted.push({
       preview: previewView(preview.value, now),
       quota: quotaView(state, preview.value),
@@ -68,20 +94,19 @@ function* quoteAll(
   return ok(quoted);
 }
 
+function ofAlternative(refusal: Refusal, at: number): Result<never> {
+  if (refusal.code !== "INVALID_INPUT") return refuse(refusal);
+  return refuse({ ...refusal, issues: inAlternative(refusal.issues, at) });
+}
+
 function quotaView(state: PoolState, preview: BookingPreview): Quoted["quota"] {
   const { config, charge, request } = preview;
   const { start, end } = request;
   const amounts = requestAmounts(request.devices, request.resources);
   const lines = quotaLines(state, config, { payer: charge.tenantId, amounts, start, end });
-  const row = charge.descendant ? whatRemains : ownRow;
-  return { ok: lines.every(withinQuota), rows: lines.map(row) };
-}
-
-function ownRow({ resource, max, peak, asked }: QuotaLine): Quoted["quota"]["rows"][number] {
-  return { resource, max, peak, remaining: null, asked };
-}
-
-/** The row is another tenant's: only what is left of it may be known. */
-function whatRemains({ resource, max, peak, asked }: QuotaLine): Quoted["quota"]["rows"][number] {
-  return { resource, max: null, peak: null, remaining: Math.max(0, max - peak), asked };
+  const rows = lines.map(({ resource, max, peak, asked }) => {
+    const { used, ...row } = quotaSight({ max, used: peak }, charge.descendant);
+    return { resource, ...row, peak: used, asked };
+  });
+  return { ok: lines.every(withinQuota), rows };
 }

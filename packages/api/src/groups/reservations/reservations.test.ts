@@ -198,13 +198,15 @@ describe("an idempotency key", () => {
       { devices: [{ class: "gpu", count: 2 }] },
       { start: (await now()) + HOUR },
       { duration: "2h" },
+      { leaseSeconds: 60 },
+      { topology: "nvlink-all" },
       { spot: true },
       { gang: { size: 2 } },
       { poolId: other },
     ])
       expect(await api.error("reservations.create", { ...wish, ...changed })).toMatchObject({
         code: "CONFLICT",
-        details: { kind: "key" },
+        details: { kind: "key", ids: null, plan: null },
       });
     expect((await api.gpuRow(poolId)).allocated).toBe(1);
     expect((await api.gpuRow(other)).allocated).toBe(0);
