@@ -97,22 +97,28 @@ const VARIABLES = {
     "none",
     "bearer token of /metrics; without it /metrics is not served",
   ),
-  BERTH_URL: variable(httpUrl, "http://HOST:PORT", "the server that import and keys talk to"),
+  BERTH_URL: variable(
+    httpUrl,
+    "http://HOST:PORT",
+    "the server that import, keys and tenants talk to",
+  ),
   BERTH_TOKEN: variable(
     z.string().max(512),
     "the key kept in BERTH_DATA_DIR",
-    "the key that import and keys present",
+    "the key that import, keys and tenants present",
   ),
   LOG_LEVEL: variable(
     z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`),
     "info",
-    LOG_LEVELS.join(", "),
+    `the least grave of what is logged: ${LOG_LEVELS.join(", ")}`,
   ),
   NO_COLOR: variable(z.string(), "colours on a terminal", "any value switches colours off"),
 } as const;
 
 export interface Config {
   readonly port: number;
+  /** PORT was set: no other one will do. */
+  readonly portIsGiven: boolean;
   readonly host: string;
   /** Null = embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | null;
@@ -132,25 +138,32 @@ export interface Config {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
+export type VariableName = keyof typeof VARIABLES;
+const ALL = Object.keys(VARIABLES) as readonly VariableName[];
 
 /**
- * Reads and checks the settings; an empty variable counts as not set.
+ * Reads and checks the settings; an empty variable counts as not set, and so does one that is not in `names`.
  * @throws ConfigError one line per bad value, each naming its variable; values are not repeated, they may be secrets
  */
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(
+  environment: Environment = process.env,
+  names: readonly VariableName[] = ALL,
+): Config {
   const problems: string[] = [];
-  const read = <K extends keyof typeof VARIABLES>(
+  const read = <K extends VariableName>(
     name: K,
   ): z.output<(typeof VARIABLES)[K]["schema"]> | null => {
-    const text = environment[name];
+    const text = names.includes(name) ? environment[name] : undefined;
     if (text === undefined || text === "") return null;
     const parsed = VARIABLES[name].schema.safeParse(text);
     if (parsed.success) return parsed.data as z.output<(typeof VARIABLES)[K]["schema"]>;
     problems.push(`${name} ${parsed.error.issues[0]?.message ?? "is not valid"}`);
     return null;
   };
+  const port = read("PORT");
   const config: Config = {
-    port: read("PORT") ?? 8787,
+    port: port ?? 8787,
+    portIsGiven: port !== null,
     host: read("HOST") ?? "127.0.0.1",
     databaseUrl: read("DATABASE_URL"),
     databaseConnections: read("BERTH_DB_CONNECTIONS") ?? 16,
@@ -170,9 +183,27 @@ export function readConfig(environment: Environment = process.env): Config {
   return config;
 }
 
+/** A setting as the reference shows it. */
+export interface Setting {
+  readonly name: string;
+  readonly says: string;
+  readonly unset: string;
+  /** What the start demands of a value, in the words that it refuses one with; null: any text. */
+  readonly must: string | null;
+}
+
+/** Never part of a usable value: what is refused about it says what is demanded. */
+const UNUSABLE = "\0";
+
+export function settings(): Setting[] {
+  return Object.entries(VARIABLES).map(([name, { schema, unset, says }]) => {
+    const messages = schema.safeParse(UNUSABLE).error?.issues.map(({ message }) => message);
+    return { name, says, unset, must: messages?.join("; ") ?? null };
+  });
+}
+
 /** The list that `--help` prints: a line a variable. */
-export function describeVariables(): string {
-  const names = Object.keys(VARIABLES) as (keyof typeof VARIABLES)[];
+export function describeVariables(names: readonly VariableName[] = ALL): string {
   const width = Math.max(...names.map((name) => name.length));
   const lines = names.map((name) => {
     const { unset, says } = VARIABLES[name];

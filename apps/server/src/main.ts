@@ -1,21 +1,27 @@
 /** `berth`: the operator's commands. Data goes to standard output, everything else to standard error. */
-import { Command } from "commander";
+import { readFileSync } from "node:fs";
+import { Command, Help } from "commander";
 import type { ImportCommandOptions } from "./commands/import.ts";
 import type { CreateKeyOptions } from "./commands/keys.ts";
-import { standardOutput } from "./commands/output.ts";
+import { outliveReaders, standardOutput } from "./commands/output.ts";
+import type { PutTenantOptions } from "./commands/tenants.ts";
 import { keepCompiled } from "./compile-cache.ts";
 import { describeVariables, readConfig } from "./config.ts";
 
 keepCompiled();
+outliveReaders();
 const output = standardOutput();
 /** Loaded when they run: nobody waits for a server to see a list of options. */
 const database = () => import("./commands/database.ts");
 const keyCommands = () => import("./commands/keys.ts");
+const tenantCommands = () => import("./commands/tenants.ts");
 
 function program(): Command {
   const berth = new Command("berth")
     .description("Books GPUs: exact units, a time axis, tenants with quota.")
+    .version(version())
     .exitOverride()
+    .configureHelp({ optionDescription: describeOption })
     .showHelpAfterError("(add --help for what there is)")
     .addHelpText("after", `\n${describeVariables()}\n\n${STATUSES}`);
 
@@ -46,9 +52,38 @@ function program(): Command {
       await importFile(readConfig(), output, { file, ...options });
     });
 
+  addTenants(berth);
   addKeys(berth);
   addDatabase(berth);
   return berth;
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
+const help = new Help();
+const describeOption: Help["optionDescription"] = (option) =>
+  (option.mandatory ? "(required) " : "") + help.optionDescription(option);
+
+function addTenants(berth: Command): void {
+  const tenants = berth
+    .command("tenants")
+    .description("make, change and list tenants on the running server");
+  tenants
+    .command("put")
+    .description("make a tenant, or change what is given; prints it as JSON")
+    .argument("<id>", "1 to 128 letters, digits or . _ : -")
+    .option("--parent <id>", "the tenant above it; else as it was, none for a new one")
+    .option("--name <name>", "its name for people; else as it was")
+    .action(async (tenantId: string, options: PutTenantOptions) =>
+      (await tenantCommands()).putTenant(readConfig(), output, { tenantId, ...options }),
+    );
+  tenants
+    .command("list")
+    .description("a line of JSON a tenant, of those that the key may see")
+    .action(async () => (await tenantCommands()).listTenants(readConfig(), output));
 }
 
 function addDatabase(berth: Command): void {
@@ -80,6 +115,12 @@ function addDatabase(berth: Command): void {
       const { openapi } = await import("./openapi.ts");
       output.data(openapi().trimEnd());
     });
+
+  // What `pnpm generate` makes the reference page of.
+  berth.command("settings", { hidden: true }).action(async () => {
+    const { settingsPage } = await import("./settings-page.ts");
+    output.data(settingsPage().trimEnd());
+  });
 }
 
 function addKeys(berth: Command): void {
@@ -106,7 +147,8 @@ function addKeys(berth: Command): void {
     );
   keys
     .command("revoke")
-    .argument("<keyId>")
+    .description("end a key at once, for good; it stays in the list as revoked")
+    .argument("<keyId>", "as `keys list` shows it")
     .action(async (keyId: string) => (await keyCommands()).revokeKey(readConfig(), output, keyId));
 }
 

@@ -16,9 +16,10 @@ import { type Database, createPoolStore, migrate, openDatabase } from "@berth/db
 import { type Engine, createEngine } from "@berth/engine";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { addressProblem, tryAddress } from "./address.ts";
 import type { Config } from "./config.ts";
 import { dataFolder } from "./data-folder.ts";
-import { type Server, ownServer } from "./database.ts";
+import { type Server, databaseProblem, ownServer } from "./database.ts";
 import { createApp } from "./http/app.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { createTraffic } from "./http/traffic.ts";
@@ -48,20 +49,29 @@ export interface Running {
 const DRAIN_MS = 20_000;
 const READY_TIMEOUT_MS = 2_000;
 
-/** @throws ConfigError, BootstrapError, PolicyError, FolderInUse: the start stops, nothing is left running */
+/**
+ * @throws ConfigError, BootstrapError, PolicyError, FolderInUse, DatabaseUnavailable: the start stops, nothing
+ * is left running
+ */
 export async function serve(config: Config, options: ServeOptions): Promise<Running> {
   const undo: (() => Promise<unknown>)[] = [];
   const unwind = async () => {
-    for (const step of undo.toReversed()) await step();
-    undo.length = 0;
+    const failed: unknown[] = [];
+    // A step that fails keeps none of the others from being taken.
+    for (const step of undo.splice(0).toReversed())
+      await step().catch((error: unknown) => failed.push(error));
+    if (failed.length > 0) throw failed[0];
   };
+  let server: Server | null = null;
   try {
-    const server = await ownServer(config, options.ephemeral ?? false);
-    undo.push(() => server.stop());
-    return await start(config, options, { server, undo, unwind });
+    await tryAddress(config);
+    const own = await ownServer(config, options.ephemeral ?? false);
+    server = own;
+    undo.push(() => own.stop());
+    return await start(config, options, { server: own, undo, unwind });
   } catch (error) {
-    await unwind();
-    throw error;
+    await unwind().catch(() => undefined);
+    throw server ? databaseProblem(error, server.url) : error;
   }
 }
 
@@ -95,7 +105,7 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
     access: createAccess({ db: database, log, policyDirectory: config.policyDir }),
     log,
     random: randomBytes,
-    options: { platformOrg: platformOf(config, options), sealKey: config.sealKey },
+    options: { sealKey: config.sealKey },
   });
   const traffic = createTraffic();
   const unreachable = oneAtATime(() => missingDatabase(database));
@@ -137,7 +147,9 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
 }
 
 async function listen(app: FastifyInstance, config: Config): Promise<string> {
-  await app.listen({ host: config.host, port: config.port });
+  await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+    throw addressProblem(error, config);
+  });
   const address = app.server.address();
   const port = typeof address === "object" && address ? address.port : config.port;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
@@ -170,7 +182,10 @@ async function firstKey(
     if (made) say("The first fleet-admin key is BERTH_BOOTSTRAP_TOKEN.");
     return made ? config.bootstrapToken : null;
   }
-  if (!embedded(config, options)) return null;
+  if (!embedded(config, options)) {
+    if (!(await anyKey(database))) warnOfNoKey(options);
+    return null;
+  }
   const folder = dataFolder(config.dataDir);
   if (await anyKey(database)) return options.ephemeral ? null : folder.readAdminKey();
   const token = newBootstrapToken(randomBytes, Date.now());
@@ -180,6 +195,16 @@ async function firstKey(
   say(`Fleet-admin key, shown this once: ${token}`);
   if (kept !== null) say(`It is kept in ${kept}`);
   return token;
+}
+
+/** Another server may be about to make the key, so the start goes on. */
+function warnOfNoKey({ log, say = () => undefined }: ServeOptions): void {
+  say("WARNING: there is no key in this database, so nobody can call this server.");
+  say(
+    "  Make the first one: set BERTH_BOOTSTRAP_TOKEN to a secret (`openssl rand -hex 32` makes one)\n" +
+      "  and start again; that secret is then the first fleet-admin key.",
+  );
+  log.warn({}, "no key in the database and no BERTH_BOOTSTRAP_TOKEN: nobody can call this server");
 }
 
 /** Null when the database answers in time. */

@@ -1,8 +1,10 @@
 /** SIGTERM: what runs finishes, what is new is refused, and the process ends well. */
+import { once } from "node:events";
 import { connect } from "node:net";
+import type { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase } from "@berth/db";
-import { type TestDatabase, testDatabase } from "@berth/db/testing";
+import { type TestDatabase, faultProxy, testDatabase } from "@berth/db/testing";
 import { ADMIN_KEY, pool, spawnServer } from "./harness.ts";
 
 let database: TestDatabase;
@@ -62,6 +64,74 @@ it("ends at once when nothing runs, and its log holds no key", async () => {
     expect.objectContaining({ msg: "call", method: "access.whoami", code: "OK", status: 200 }),
   );
   expect(server.stdout() + server.stderr()).not.toContain(ADMIN_KEY);
+});
+
+/** What an operator's tool waits before it kills. */
+const PATIENCE_MS = 30_000;
+
+it.each([
+  ["is gone", { kind: "refuse" }, 0],
+  ["does not answer any more", { kind: "latency", ms: 600_000 }, 5],
+] as const)(
+  "ends in half a minute when the database %s",
+  async (_how, fault, code) => {
+    const own = await testDatabase();
+    const proxy = await faultProxy(own.url);
+    const server = await spawnServer(proxy.url);
+    const { poolId } = await server.actors.fleet(pool(1, 8));
+    proxy.set(fault);
+    if (fault.kind === "refuse") proxy.cutAll();
+    const started = performance.now();
+    // On its way when the signal comes: connections are being made, a write is being tried again.
+    const running = server.actors
+      .http("reservations.create", {
+        tenantId: "t-own",
+        poolId,
+        devices: [{ class: "gpu", count: 1 }],
+        duration: "1h",
+        idempotencyKey: "database-away",
+      })
+      .then(
+        ({ status }) => status,
+        () => 503,
+      );
+    // Answered without the database, and asked for later: the booking is in by then.
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    const late = setTimeout(() => server.process.kill("SIGKILL"), PATIENCE_MS);
+    expect(await server.kill("SIGTERM")).toEqual({ code, signal: null });
+    clearTimeout(late);
+    expect(performance.now() - started).toBeLessThan(PATIENCE_MS);
+    expect(await running).toBe(503);
+    if (code !== 0) expect(server.stderr()).toContain("stopped in disorder (it took too long)");
+    await proxy.close();
+    await own.close();
+  },
+  120_000,
+);
+
+it.each([
+  ["is gone", (log: Readable) => void log.destroy()],
+  ["reads no more", (log: Readable) => void log.pause()],
+])("ends, and answers until then, when whoever read its log %s", async (_how, leave) => {
+  const server = await spawnServer(database.url, { BERTH_RATE_LIMIT: "1000000" });
+  const { stdout } = server.process;
+  if (!stdout) throw new Error("the server has no standard output");
+  leave(stdout);
+  // A line a call with an id of 128 characters: more than what the system holds for a reader.
+  for (let batch = 0; batch < 60; batch += 1) {
+    const calls = Array<string>(50).fill("access.whoami").join(",");
+    const answer = await fetch(`${server.url}/trpc/${calls}?batch=1&input={}`, {
+      headers: { authorization: `Bearer ${ADMIN_KEY}`, "x-request-id": "x".repeat(128) },
+    });
+    expect(answer.status).toBe(200);
+    await answer.text();
+  }
+  const late = setTimeout(() => server.process.kill("SIGKILL"), PATIENCE_MS);
+  // Not when its output is closed: nobody closes that.
+  const ended = once(server.process, "exit");
+  server.process.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+  clearTimeout(late);
 });
 
 /** Resolves when some session waits for a lock. */

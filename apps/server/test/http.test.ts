@@ -139,6 +139,10 @@ describe("an error", () => {
       body: { code: "TOO_LARGE" },
     });
     expect(await server.http("fleet.putNodes", null, { raw })).toMatchObject({ status: 400 });
+    const viewer = await server.token("t-a", "tenant-viewer");
+    expect(await server.http("fleet.putNodes", null, { raw, token: viewer })).toMatchObject({
+      status: 413,
+    });
     const larger = JSON.stringify({ tenantId: "x".repeat(8_500_000) });
     expect(await server.http("fleet.putNodes", null, { raw: larger })).toMatchObject({
       status: 413,
@@ -277,6 +281,8 @@ describe("what is answered without a key", () => {
 });
 
 describe("tRPC", () => {
+  const json = { "content-type": "application/json" };
+  const post = (body: string) => ({ method: "POST", body, headers: json });
   const trpc = (path: string, body: unknown) =>
     fetch(`${server.url}/trpc/${path}`, {
       method: "POST",
@@ -312,12 +318,67 @@ describe("tRPC", () => {
     const taken = await batch(50);
     expect(taken.status).toBe(200);
     expect(await taken.json()).toHaveLength(50);
-    expect((await batch(51)).status).toBe(400);
+    const refused = await batch(51);
+    expect(refused.status).toBe(400);
+    const { error } = (await refused.json()) as { error: { json: object } };
+    expect(error.json).toMatchObject({
+      data: {
+        code: "BAD_REQUEST",
+        berth: {
+          code: "INVALID_INPUT",
+          message: expect.stringContaining("at most 50 calls, this one has 51"),
+          requestId: refused.headers.get("x-request-id"),
+          retryable: false,
+        },
+      },
+    });
+  });
+
+  it.each([
+    ["no JSON", "access.whoami", { method: "POST", body: "{", headers: json }],
+    ["no JSON for a batch", "access.whoami?batch=1", { method: "POST", body: "{", headers: json }],
+    ["a batch that is a list", "access.whoami,access.whoami?batch=1", post("[]")],
+    ["no body and no content type", "access.whoami", { method: "POST", headers: {} }],
+    [
+      "another content type",
+      "access.whoami",
+      { ...post("{}"), headers: { "content-type": "text/plain" } },
+    ],
+    [
+      "a form",
+      "access.whoami",
+      { ...post("a=1"), headers: { "content-type": "application/x-www-form-urlencoded" } },
+    ],
+    ["a query that is not JSON", "access.whoami?input={", { method: "GET" }],
+    ["a batch whose query is not JSON", "access.whoami?batch=1&input={", { method: "GET" }],
+    [
+      "connection parameters that are not JSON",
+      "access.whoami?connectionParams=1",
+      { method: "GET" },
+    ],
+    ["a method that is not there", "access.whoareyou", post("{}")],
+  ])("gives the request's id with every refusal: %s", async (_what, path, init) => {
+    const response = await fetch(`${server.url}/trpc/${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${ADMIN_KEY}`, ...("headers" in init ? init.headers : {}) },
+    });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    const ids = [...(await response.text()).matchAll(/"requestId":"([^"]*)"/g)];
+    expect(new Set(ids.map(([, id]) => id))).toEqual(
+      new Set([response.headers.get("x-request-id")]),
+    );
   });
 
   it("refuses an input that would make superjson work", async () => {
     const values = { "a.0.b": [["Date"]] };
     const response = await trpc("access.whoami", { json: {}, meta: { values } });
     expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: { json?: object } };
+    expect(error.json ?? error).toMatchObject({
+      data: {
+        code: "BAD_REQUEST",
+        berth: { code: "INVALID_INPUT", requestId: response.headers.get("x-request-id") },
+      },
+    });
   });
 });

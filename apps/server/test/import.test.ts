@@ -67,14 +67,17 @@ describe("the openb list", () => {
     expect(dry.out).toEqual([
       "~ alpha-0002: gpus",
       "+ alpha-0004",
-      "3 nodes: 1 created, 1 changed, 1 unchanged",
+      "3 nodes: 1 created, 1 changed, 1 without a difference that the API shows",
+      "not compared, for the API does not show them: vcpu, memoryGiB, hugepages1Gi, gpus[].pciAddress, gpus[].migProfiles, nics[].name, disks[].name",
     ]);
     expect(await unitsOf("openb")).toHaveLength(14);
   });
 
   it("shows every node of a site that is not there yet as new", async () => {
     const dry = await berthImport(csv(ROWS), "--site", "elsewhere", "--dry-run");
-    expect(dry.out.at(-1)).toBe("3 nodes: 3 created, 0 changed, 0 unchanged");
+    expect(dry.out.at(-1)).toBe(
+      "3 nodes: 3 created, 0 changed, 0 without a difference that the API shows",
+    );
     const { sites } = await server.admin.fleet.listSites({ tenantId: "platform" });
     expect(sites.map(({ name }) => name)).not.toContain("elsewhere");
   });
@@ -115,6 +118,30 @@ describe("our own JSON", () => {
     expect(await unitsOf("json")).toHaveLength(6);
   });
 
+  it("shows a difference in the memory of a GPU on a dry run, and none when there is none", async () => {
+    const bigger = node("j-1", 2);
+    const gpus = (bigger.gpus ?? []).map((gpu) => ({ ...gpu, memoryMiB: 143_360 }));
+    const nodes = [{ ...bigger, gpus }, node("j-2", 4)];
+    const dry = await berthImport(JSON.stringify({ site, nodes }), "--dry-run");
+    expect(dry.out.slice(0, 2)).toEqual([
+      "~ j-1: gpus",
+      "2 nodes: 0 created, 1 changed, 1 without a difference that the API shows",
+    ]);
+    const units = await unitsOf("json");
+    expect(new Set(units.map(({ memoryGiB }) => memoryGiB))).toEqual(new Set([80]));
+  });
+
+  it("says on a dry run which changes it cannot see", async () => {
+    const dry = await berthImport(
+      JSON.stringify({ site, nodes: [node("j-1", 2, { vcpu: 8, memoryGiB: 9 }), node("j-2", 4)] }),
+      "--dry-run",
+    );
+    expect(dry.out[0]).toBe(
+      "2 nodes: 0 created, 0 changed, 2 without a difference that the API shows",
+    );
+    expect(dry.out[1]).toMatch(/^not compared, for the API does not show them: vcpu, memoryGiB,/);
+  });
+
   it.each([
     [{ ...node("j-3", 1), vcpus: 4 }, "record 2 (j-3), field vcpus: is not a field"],
     [{ ...node("j-3", 1), vcpu: -1 }, "record 2 (j-3), field vcpu: must be at least 0"],
@@ -147,5 +174,71 @@ describe("our own JSON", () => {
     const bad = await berthImport(JSON.stringify({ nodes: [node("j-1", 1)] }));
     expect(bad).toMatchObject({ code: 2 });
     expect(bad.err).toContain("--site");
+  });
+});
+
+describe("a file of more nodes than one call carries", () => {
+  const many = (prefix: string) =>
+    Array.from({ length: 600 }, (_, i) => node(`${prefix}-${i + 1}`, 1));
+  const gpu = (uuid: string, index = 0) => ({ uuid, index, model: "H100" });
+
+  it.each([
+    [
+      "a GPU of an earlier record",
+      { gpus: [gpu("GPU-whole-1-0")] },
+      "field gpus[0].uuid: GPU GPU-whole-1-0 is also on node whole-1",
+    ],
+    ["a GPU twice", { gpus: [gpu("u"), gpu("u", 1)] }, "field gpus[1].uuid: GPU u is also on node"],
+    [
+      "an index twice",
+      { gpus: [gpu("u"), gpu("v")] },
+      "field gpus[1].index: two GPUs have this index",
+    ],
+    [
+      "a card twice",
+      {
+        nics: [
+          { name: "eth0", vfs: 1 },
+          { name: "eth0", vfs: 2 },
+        ],
+      },
+      "field nics[1].name: two cards have this name",
+    ],
+    [
+      "a disk twice",
+      {
+        disks: [
+          { name: "d", sizeGiB: 1 },
+          { name: "d", sizeGiB: 1 },
+        ],
+      },
+      "field disks[1].name: two disks have this name",
+    ],
+  ])("is refused whole when record 551 has %s", async (_what, parts, problem) => {
+    const nodes = many("whole");
+    nodes[550] = node("whole-551", 1, parts);
+    const site = { tenantId: "platform", name: "whole", region: "here" };
+    const bad = await berthImport(JSON.stringify({ site, nodes }));
+    expect(bad.code).toBe(2);
+    expect(bad.err).toContain(`record 551 (whole-551), ${problem}`);
+    const { sites } = await server.admin.fleet.listSites({ tenantId: "platform" });
+    expect(sites.map(({ name }) => name)).not.toContain("whole");
+  });
+
+  it("goes in several calls; what stands in the way on the server is told by its record", async () => {
+    const site = { tenantId: "platform", name: "parts", region: "here" };
+    const taken = node("there-already", 1, { gpus: [gpu("GPU-taken")] });
+    expect((await berthImport(JSON.stringify({ site, nodes: [taken] }))).code).toBe(0);
+    const nodes = many("parts");
+    nodes[550] = node("parts-551", 1, { gpus: [gpu("GPU-taken")] });
+    const bad = await berthImport(JSON.stringify({ site, nodes }));
+    expect(bad.code).toBe(2);
+    expect(bad.err).toContain(
+      "record 551 (parts-551), field gpus[0].uuid: GPU GPU-taken is on node there-already already " +
+        "(the 500 nodes before this call are in)",
+    );
+    nodes[550] = node("parts-551", 1);
+    const mended = await berthImport(JSON.stringify({ site, nodes }));
+    expect(mended.out.at(-1)).toBe("600 nodes: 100 created, 0 changed, 500 unchanged");
   });
 });

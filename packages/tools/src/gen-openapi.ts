@@ -1,11 +1,8 @@
 /** The OpenAPI 3.1 document of `POST /api/compute/{group}/{method}`: packages/contract/openapi.json. */
-import { ERROR_CODES, catalog, errors, groups } from "@berth/contract";
+import { ERROR_CODES, VERSION_BESIDE, catalog, errors, groups } from "@berth/contract";
 import type { MethodName } from "@berth/contract";
 import type { Generated } from "./generate.ts";
 import type { JsonSchema, MethodSchema, Wire } from "./wire-schema.ts";
-
-/** Methods without `version` in the body that take `If-Match` all the same. */
-const IF_MATCH_ALSO: ReadonlySet<MethodName> = new Set(["pools.update", "pools.archive"]);
 
 export function generateOpenapi(wire: Wire): Generated {
   const statuses = [...new Set(ERROR_CODES.map((code) => errors[code].http))].sort((a, b) => a - b);
@@ -53,7 +50,7 @@ function operation(wire: Wire, method: MethodSchema, statuses: readonly number[]
   const has = (field: string): boolean => input.properties?.[field] !== undefined;
   const parameters = [
     ...(has("idempotencyKey") ? ["IdempotencyKey"] : []),
-    ...(has("version") || IF_MATCH_ALSO.has(method.name) ? ["IfMatch"] : []),
+    ...(has("version") || VERSION_BESIDE.has(method.name) ? ["IfMatch"] : []),
   ];
   return {
     operationId: `${method.group}_${method.method}`,

@@ -3,20 +3,52 @@ import { randomBytes } from "node:crypto";
 import { type Database, createPoolStore, migrate, openDatabase, sqlState } from "@berth/db";
 import { createEngine } from "@berth/engine";
 import type { Config } from "../config.ts";
-import { withServer } from "../database.ts";
+import { type Server, withServer } from "../database.ts";
 import { examine, render } from "../doctor/run.ts";
 import { createLog } from "../log.ts";
 import { EXIT, UsageError } from "./exit.ts";
 import type { Output } from "./output.ts";
 
 export async function migrateDatabase(config: Config, output: Output): Promise<void> {
-  await withServer(config, migrate);
-  output.say("the database is at this version");
+  await withServer(config, {}, async ({ url, name }) => {
+    const before = new Set(await appliedMigrations(url));
+    await migrate(url);
+    const applied = (await appliedMigrations(url)).filter((tag) => !before.has(tag));
+    output.say(
+      applied.length === 0
+        ? `${name} is at this version already: nothing was applied`
+        : `applied ${applied.join(", ")} to ${name}: it is at this version`,
+    );
+  });
+}
+
+/** Names of what was applied so far, in order. */
+function appliedMigrations(url: string): Promise<string[]> {
+  return reading(url, async ({ sql }) => {
+    const [known] = await sql<{ there: boolean }[]>`
+      select to_regclass('berth_migrations') is not null as there`;
+    if (!known?.there) return [];
+    const rows = await sql<{ tag: string }[]>`select tag from berth_migrations order by tag`;
+    return rows.map(({ tag }) => tag);
+  });
+}
+
+async function reading<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = openDatabase(url, {
+    connections: 1,
+    writers: 1,
+    applicationName: "berth-command",
+  });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /** Recounts pools and writes what differs; each correction is a line of JSON. Corrects nothing in a healthy system. */
 export function rebuild(config: Config, output: Output, poolIds: readonly string[]): Promise<void> {
-  return withSchema(config, async (url) => {
+  return withSchema(config, async ({ url }) => {
     const database = openDatabase(url, { applicationName: "berth-rebuild" });
     try {
       await rebuildPools(database, output, await chosenPools(database, poolIds));
@@ -45,10 +77,14 @@ async function rebuildPools(
     }
   }
   await engine.stop();
-  output.say(`${poolIds.length} pools recounted, ${corrected} rows corrected`);
+  output.say(
+    `${counted(poolIds.length, "pool")} recounted, ${counted(corrected, "row")} corrected`,
+  );
 }
 
 type PoolGate = Parameters<ReturnType<typeof createEngine>["rebuild"]>[0];
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** All of them when none is named. */
 async function chosenPools(database: Database, wanted: readonly string[]): Promise<PoolGate[]> {
@@ -65,19 +101,40 @@ export function doctor(
   output: Output,
   options: { readonly json?: boolean },
 ): Promise<number> {
-  return withSchema(config, async (url) => {
+  return withSchema(config, async ({ url, name }) => {
     const report = await examine(url);
     output.data(options.json ? JSON.stringify(report) : render(report));
+    output.say(`looked at ${await extent(url)} of ${name}`);
     return report.healthy ? EXIT.ok : EXIT.bug;
+  });
+}
+
+/** How much there is to look at: a database without a pool is healthy and proves nothing. */
+function extent(url: string): Promise<string> {
+  return reading(url, async ({ sql }) => {
+    const [row] = await sql<{ pools: number; nodes: number; units: number; live: number }[]>`
+      select (select count(*)::int from pools) as pools,
+        (select count(*)::int from nodes where removed_at is null) as nodes,
+        (select count(*)::int from units where not removed) as units,
+        (select count(*)::int from reservations
+          where state in ('scheduled', 'active', 'preempting')) as live`;
+    const { pools = 0, nodes = 0, units = 0, live = 0 } = row ?? {};
+    const parts = [
+      counted(pools, "pool"),
+      counted(nodes, "node"),
+      counted(units, "unit"),
+      counted(live, "live reservation"),
+    ];
+    return parts.join(", ");
   });
 }
 
 const UNDEFINED_TABLE = "42P01";
 
 /** @throws UsageError on a database that Berth was never on */
-async function withSchema<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+async function withSchema<T>(config: Config, work: (server: Server) => Promise<T>): Promise<T> {
   try {
-    return await withServer(config, work);
+    return await withServer(config, { existing: true }, work);
   } catch (error) {
     if (sqlState(error) !== UNDEFINED_TABLE) throw error;
     throw new UsageError("this database has no schema of this version: run `berth migrate` first");

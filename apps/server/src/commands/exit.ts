@@ -21,6 +21,14 @@ export class UsageError extends Error {
   }
 }
 
+/** What a command names is not there, or not for this key to see. */
+export class NotThereError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "NotThereError";
+  }
+}
+
 export interface Ending {
   readonly status: number;
   /** Null when everything was said already. */
@@ -48,6 +56,8 @@ const BY_CODE: Readonly<Record<string, number>> = {
 const UNREACHABLE = /^(ECONN|ENOTFOUND|EHOSTUNREACH|ETIMEDOUT|EAI_AGAIN|CONNECT)/;
 /** Errors whose message says all there is to say. */
 const TOLD = new Set(["BootstrapError", "PolicyError", "FolderInUse"]);
+/** The same of what may work later. */
+const TOLD_UNAVAILABLE = new Set(["DatabaseUnavailable", "ConnectionLost", "UnknownOutcome"]);
 
 export function endingOf(error: unknown): Ending {
   if (error instanceof CommanderError) {
@@ -62,10 +72,9 @@ export function endingOf(error: unknown): Ending {
   }
   if (!(error instanceof Error)) return { status: EXIT.bug, line: String(error) };
   if (TOLD.has(error.name)) return { status: EXIT.usage, line: error.message };
+  if (TOLD_UNAVAILABLE.has(error.name)) return { status: EXIT.unavailable, line: error.message };
+  if (error instanceof NotThereError) return { status: EXIT.notYours, line: error.message };
   const code = codeOf(error);
-  if (code === "EADDRINUSE") {
-    return { status: EXIT.usage, line: "PORT is taken by another process: choose another one" };
-  }
   if (UNREACHABLE.test(code)) return { status: EXIT.unavailable, line: unreachable(error) };
   return { status: EXIT.bug, line: error.stack ?? error.message };
 }

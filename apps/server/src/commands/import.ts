@@ -1,11 +1,13 @@
 /** `berth import FILE`: an inventory into a site of the running server. */
 import type { Config } from "../config.ts";
+import { NOT_SHOWN } from "../import/difference.ts";
 import type { ImportDocument, SiteInput } from "../import/document.ts";
 import { readInventory } from "../import/read.ts";
 import { type ImportReport, importNodes, previewImport } from "../import/run.ts";
 import { UsageError } from "./exit.ts";
 import { operatorClient } from "./operator.ts";
 import type { Output } from "./output.ts";
+import { naming } from "./tenants.ts";
 
 export interface ImportCommandOptions {
   readonly tenant?: string;
@@ -25,15 +27,19 @@ export async function importFile(
   const berth = operatorClient(config);
   const started = performance.now();
   const run = options.dryRun ? previewImport : importNodes;
-  const report = await run(berth, document, {
-    site,
-    poolId: options.pool,
-    onProgress: (done, total) => output.progress(`${done} of ${total} nodes`),
-  });
+  const report = await naming(berth, site.tenantId, () =>
+    run(berth, document, {
+      site,
+      poolId: options.pool,
+      onProgress: (done, total) => output.progress(`${done} of ${total} nodes`),
+    }),
+  );
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   if (options.dryRun) for (const line of differences(report)) output.data(line);
-  else output.data(`site ${report.siteId}`);
-  output.data(summary(report));
+  else {
+    output.data(`site ${report.siteId}`);
+    output.data(summary(report, "unchanged"));
+  }
   output.say(options.dryRun ? "dry run: nothing was written" : `done in ${seconds} s`);
 }
 
@@ -59,9 +65,12 @@ function* differences(report: ImportReport): Generator<string> {
     if (outcome === "created") yield `+ ${name}`;
     if (outcome === "changed") yield `~ ${name}: ${fields.join(", ")}`;
   }
+  yield summary(report, "without a difference that the API shows");
+  if (report.counts.created < report.nodes.length)
+    yield `not compared, for the API does not show them: ${NOT_SHOWN.join(", ")}`;
 }
 
-function summary({ nodes, counts }: ImportReport): string {
+function summary({ nodes, counts }: ImportReport, same: string): string {
   const { created, changed, unchanged } = counts;
-  return `${nodes.length} nodes: ${created} created, ${changed} changed, ${unchanged} unchanged`;
+  return `${nodes.length} nodes: ${created} created, ${changed} changed, ${unchanged} ${same}`;
 }

@@ -4,6 +4,7 @@ import type { Config } from "../config.ts";
 import { UsageError } from "./exit.ts";
 import { operatorClient } from "./operator.ts";
 import type { Output } from "./output.ts";
+import { naming } from "./tenants.ts";
 
 export interface CreateKeyOptions {
   readonly tenant: string;
@@ -20,13 +21,15 @@ export async function createKey(
   output: Output,
   options: CreateKeyOptions,
 ): Promise<void> {
-  const { key, secret } = await operatorClient(config).access.createKey({
+  const wanted = {
     tenantId: options.tenant,
     role: roleOf(options.role),
     name: options.name,
     ...(options.expires === undefined ? {} : { expiresAt: instantOf(options.expires) }),
     ...(options.pool === undefined ? {} : { scope: { poolIds: [...options.pool] } }),
-  });
+  };
+  const berth = operatorClient(config);
+  const { key, secret } = await naming(berth, options.tenant, () => berth.access.createKey(wanted));
   output.say(
     `${key.id}: ${key.role} of ${key.tenantId}, named ${key.name}; its token is shown this once`,
   );
@@ -34,7 +37,8 @@ export async function createKey(
 }
 
 export async function listKeys(config: Config, output: Output, tenant: string): Promise<void> {
-  const { keys } = await operatorClient(config).access.listKeys({ tenantId: tenant });
+  const berth = operatorClient(config);
+  const { keys } = await naming(berth, tenant, () => berth.access.listKeys({ tenantId: tenant }));
   for (const key of keys) output.data(JSON.stringify(key));
 }
 

@@ -8,6 +8,17 @@ export interface Output {
   progress(line: string): void;
 }
 
+/**
+ * A reader that has gone, as behind `| head -1`, is no fault of ours: what runs goes on to its own end and
+ * status, unheard.
+ */
+export function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+}
+
 export function standardOutput(): Output {
   let unfinished = false;
   const say = (line: string) => {

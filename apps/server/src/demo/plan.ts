@@ -1,5 +1,9 @@
 /** What the demo does with a fleet: a pool a GPU model, and what each tenant books in it. */
+import type { VariableName } from "../config.ts";
 import type { NodeInput } from "../import/document.ts";
+
+/** The settings that the demo heeds: what is meant for a real server is none of its business. */
+export const DEMO_VARIABLES: readonly VariableName[] = ["PORT", "HOST", "NO_COLOR"];
 
 export const OWNER = "lab";
 export const TENANTS = ["vision", "speech", "robotics"] as const;

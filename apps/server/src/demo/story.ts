@@ -32,7 +32,7 @@ interface DemoPool {
 interface Cast {
   readonly admin: Berth;
   readonly bookers: Readonly<Record<Booker, Berth>>;
-  /** What a tenant presents; for the curl line at the end. */
+  /** What the tenant vision presents. */
   readonly token: string;
 }
 
@@ -41,8 +41,15 @@ type Reservation = Output<"reservations.create">;
 const HOUR_MS = 3_600_000;
 const SHOWN_MAX = 12;
 
-/** Answers the key that the closing curl line uses. */
-export async function tell(stage: Stage): Promise<string> {
+/** What is left to try when the story is told. */
+export interface Ending {
+  /** What the tenant vision presents. */
+  readonly token: string;
+  /** A pool with room for the README's example; null when none has it. */
+  readonly poolId: string | null;
+}
+
+export async function tell(stage: Stage): Promise<Ending> {
   const { print } = stage;
   const cast = await callTenants(stage);
   const pools = await openPools(stage, cast);
@@ -55,7 +62,7 @@ export async function tell(stage: Stage): Promise<string> {
   await showCapacity(stage, cast, { pools, title: "Capacity after" });
   print("");
   await outOfRoom(stage, cast, pools);
-  return cast.token;
+  return { token: cast.token, poolId: await roomyPool(cast, pools) };
 }
 
 async function callTenants({ url, adminKey }: Stage): Promise<Cast> {
@@ -208,6 +215,16 @@ async function outOfRoom(stage: Stage, cast: Cast, pools: readonly DemoPool[]): 
       ? "  earliest start: none within the pool's horizon"
       : `  earliest start: ${clock(answer.earliestStart)}`,
   );
+}
+
+/** A pool that takes what the README's example asks for: eight GPUs on one node, now. */
+async function roomyPool({ bookers }: Cast, pools: readonly DemoPool[]): Promise<string | null> {
+  for (const { id: poolId } of pools) {
+    const devices = [{ class: "gpu" as const, count: 8 }];
+    const ask = { tenantId: "vision", poolId, devices, duration: "4h" };
+    if ((await bookers.vision.capacity.preview(ask)).fits) return poolId;
+  }
+  return null;
 }
 
 /** Whole nodes first, then what is left of the others. */

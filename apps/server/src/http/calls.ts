@@ -39,7 +39,7 @@ export function refused(request: FastifyRequest, error: ApiError): void {
   failed(request, error.code);
 }
 
-const MIB = 1_048_576;
+export const MIB = 1_048_576;
 /** A site's nodes come in one call; everything else is small. */
 export const bodyLimitOf = (path: string): number => (path === "fleet.putNodes" ? 8 : 1) * MIB;
 

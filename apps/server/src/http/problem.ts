@@ -30,15 +30,18 @@ export function fromThrown(thrown: unknown): ApiError {
   const code = codeOf(thrown);
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new ApiError("TOO_LARGE");
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
-    return new ApiError("INVALID_INPUT", {
-      message: "Send the input as JSON, with `content-type: application/json`.",
-    });
+    return notJson();
   }
   if (code?.startsWith("FST_ERR_CTP_") || thrown instanceof SyntaxError) {
     return new ApiError("INVALID_INPUT", { message: "The body is not valid JSON." });
   }
   return toApiError(thrown);
 }
+
+export const notJson = (): ApiError =>
+  new ApiError("INVALID_INPUT", {
+    message: "Send the input as JSON, with `content-type: application/json`.",
+  });
 
 function codeOf(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !("code" in thrown)) return undefined;

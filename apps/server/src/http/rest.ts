@@ -3,7 +3,7 @@
  * procedures as tRPC. Errors are problems.
  */
 import { type Api, type ApiContext, toApiError } from "@berth/api";
-import { METHOD_NAMES, type MethodName, catalog, schemasOf } from "@berth/contract";
+import { METHOD_NAMES, type MethodName, VERSION_BESIDE, catalog, schemasOf } from "@berth/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bodyLimitOf, callerGone, contextOf, failed, recordOf, refused } from "./calls.ts";
 import type { Gatekeeper } from "./limits.ts";
@@ -75,16 +75,13 @@ function answerHeaders(reply: FastifyReply, { answer: shown }: ApiContext): void
   if (shown.replayed) void reply.header("idempotent-replayed", "true");
 }
 
-/** Methods that compare a version which their body has no field for. */
-const BESIDE: ReadonlySet<MethodName> = new Set(["pools.update", "pools.archive"]);
-
 function twinsOf(method: MethodName): Twins {
   const { input } = schemasOf(method);
   const shape = "shape" in input ? Object.keys(input.shape ?? {}) : [];
   return {
     mutation: catalog[method].kind === "mutation",
     idempotencyKey: shape.includes("idempotencyKey"),
-    version: shape.includes("version") ? "field" : BESIDE.has(method) ? "beside" : "none",
+    version: shape.includes("version") ? "field" : VERSION_BESIDE.has(method) ? "beside" : "none",
   };
 }
 

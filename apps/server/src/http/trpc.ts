@@ -1,18 +1,18 @@
 /** `/trpc/{group}.{method}[,…]`: what the typed client speaks; up to 50 calls in one request. */
-import { type ApiContext, type ApiError, toApiError, toWire } from "@berth/api";
+import { type ApiContext, ApiError, toApiError, toWire } from "@berth/api";
 import { errors } from "@berth/contract";
 import { fastifyRequestHandler } from "@trpc/server/adapters/fastify";
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bodyLimitOf, contextOf, failed, recordOf, refused } from "./calls.ts";
-import { errorHeaders, fromThrown } from "./problem.ts";
+import { errorHeaders, fromThrown, notJson } from "./problem.ts";
 import type { SurfaceOptions } from "./rest.ts";
 
 const BATCH_MAX = 50;
 
 export function trpc(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions): void {
   // tRPC parses the text itself, after the key was checked.
-  scope.removeContentTypeParser("application/json");
+  scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) =>
     done(null, body),
   );
@@ -26,8 +26,11 @@ export function trpc(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions
       url,
       bodyLimit,
       onRequest: async (request, reply) => {
-        request.calls = pathOf(request).split(",").map(recordOf);
+        const names = pathOf(request).split(",");
+        request.calls = names.slice(0, BATCH_MAX).map(recordOf);
         await gatekeeper.admit(request, reply, request.calls.length);
+        if (names.length > BATCH_MAX) throw tooManyCalls(names.length);
+        refuseUnreadable(request);
       },
       handler: (request, reply) => answer(request, reply, { api, path: pathOf(request) }),
     });
@@ -35,6 +38,19 @@ export function trpc(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions
   route("/trpc/fleet.putNodes", bodyLimitOf("fleet.putNodes"), () => "fleet.putNodes");
   route("/trpc/:path", bodyLimitOf(""), (request) => (request.params as { path: string }).path);
 }
+
+/** What tRPC refuses before it knows whose request it is, so that its answer could not name the request. */
+function refuseUnreadable({ method, headers, query }: FastifyRequest): void {
+  const json = /^application\/json\b/i.test(headers["content-type"] ?? "");
+  if (method === "POST" && !json) throw notJson();
+  if (Object.hasOwn(query as object, "connectionParams"))
+    throw new ApiError("INVALID_INPUT", { message: "There are no connection parameters here." });
+}
+
+const tooManyCalls = (calls: number) =>
+  new ApiError("INVALID_INPUT", {
+    message: `One request carries at most ${BATCH_MAX} calls, this one has ${calls}: send them in several.`,
+  });
 
 async function answer(
   request: FastifyRequest,

@@ -12,6 +12,17 @@ export interface Difference {
   readonly fields: readonly string[];
 }
 
+/** What a node is reported with and the API shows nowhere, so that no comparison can see it change. */
+export const NOT_SHOWN = [
+  "vcpu",
+  "memoryGiB",
+  "hugepages1Gi",
+  "gpus[].pciAddress",
+  "gpus[].migProfiles",
+  "nics[].name",
+  "disks[].name",
+] as const;
+
 export function difference(node: NodeInput, known: KnownNode | undefined): Difference {
   if (!known) return { name: node.name, outcome: "created", fields: [] };
   const fields = changedFields(node, known);
@@ -39,6 +50,7 @@ function knownGpus(known: KnownNode): unknown {
       unit.gpuUuid,
       unit.index,
       unit.model,
+      unit.memoryGiB,
       unit.nvlinkDomain,
       unit.vfioGroup,
       unit.healthy,
@@ -53,6 +65,8 @@ function askedGpus(node: NodeInput, known: KnownNode): unknown {
       gpu.uuid,
       gpu.index,
       gpu.model,
+      // As the server keeps it: whole GiB.
+      gpu.memoryMiB === undefined ? null : Math.round(gpu.memoryMiB / 1_024),
       gpu.nvlinkDomain ?? null,
       gpu.vfioGroup ?? null,
       gpu.healthy ?? healthy.get(gpu.uuid) ?? true,

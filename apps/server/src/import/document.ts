@@ -1,5 +1,6 @@
 /** What every import format comes down to: nodes as `fleet.putNodes` takes them, and where they stand. */
-import { type RawInput, contract, inputIssues } from "@berth/contract";
+import { pathText, reportIssues } from "@berth/api";
+import { type InputIssue, type RawInput, contract, inputIssues } from "@berth/contract";
 import type { z } from "zod";
 
 export type NodeInput = RawInput<"fleet.putNodes">["nodes"][number];
@@ -35,12 +36,13 @@ export function badRecord(record: RecordRef, field: string, problem: string): Im
 }
 
 /**
- * Every record against the schema that the API itself uses, and no two of one name.
+ * Every record against the schema that the API itself uses, and all of them together by its own rules:
+ * what is checked here is the whole file, of which a call later carries a part.
  * @throws ImportError at the first bad record
  */
 export function checkNodes(records: readonly unknown[]): readonly NodeInput[] {
   const seen = new Map<string, number>();
-  return records.map((record, index) => {
+  const nodes = records.map((record, index) => {
     const ref = { number: index + 1, name: nameOf(record) };
     const parsed = nodeSchema.safeParse(record);
     if (!parsed.success) throw badRecord(ref, ...firstIssue(parsed.error));
@@ -50,6 +52,21 @@ export function checkNodes(records: readonly unknown[]): readonly NodeInput[] {
     seen.set(parsed.data.name, ref.number);
     return parsed.data;
   });
+  const [issue] = reportIssues(nodes);
+  if (issue) throw issueOfNodes(issue, nodes) ?? new ImportError(issue.message);
+  return nodes;
+}
+
+/** An issue that begins at a list of nodes, told of its record; `first` is the list's place in the file. */
+export function issueOfNodes(
+  { path: [list, at, ...field], message }: InputIssue,
+  nodes: readonly NodeInput[],
+  first = 0,
+): ImportError | null {
+  const node = list === "nodes" && typeof at === "number" ? nodes[at] : undefined;
+  if (!node) return null;
+  const problem = message.replace(`node ${node.name}: `, "");
+  return badRecord({ number: first + Number(at) + 1, name: node.name }, pathText(field), problem);
 }
 
 export function checkSite(site: unknown): SiteInput {
@@ -67,10 +84,5 @@ function nameOf(record: unknown): string | undefined {
 function firstIssue(error: z.ZodError): [field: string, problem: string] {
   const issue = inputIssues(error)[0];
   if (!issue) return ["", "is not valid"];
-  const steps = issue.path.map((step, i) =>
-    typeof step === "number" ? `[${step}]` : dotted(step, i),
-  );
-  return [steps.join(""), issue.message];
+  return [pathText(issue.path), issue.message];
 }
-
-const dotted = (step: string, i: number) => (i === 0 ? step : `.${step}`);

@@ -1,6 +1,7 @@
 /** Brings an inventory into a site through the API: site first, then its nodes, some hundred a call. */
-import type { Berth } from "@berth/client";
-import type { ImportDocument, NodeInput, SiteInput } from "./document.ts";
+import { type Berth, isBerthError } from "@berth/client";
+import { LIMITS } from "@berth/contract";
+import { type ImportDocument, type NodeInput, type SiteInput, issueOfNodes } from "./document.ts";
 import { type Difference, type KnownNode, type Outcome, difference } from "./difference.ts";
 
 export interface ImportOptions {
@@ -16,12 +17,15 @@ export interface ImportReport {
   readonly counts: Readonly<Record<Outcome, number>>;
 }
 
-/** What one call may carry. */
-const NODES_MAX = 500;
-const DEVICES_MAX = 20_000;
+/** What the server reads of one call is 8 MiB; the rest is room for what stands around the nodes. */
 const BYTES_MAX = 7 * 1_048_576;
 
-/** @throws BerthError of the call that was refused; nodes of the calls before it are in, and a re-run finds them so */
+/**
+ * The file was checked whole when it was read; what can still be refused stands in the way on the server,
+ * such as a GPU that is on another node of the site already.
+ * @throws ImportError when a record is refused, BerthError for anything else; nodes of the calls before are
+ * in, and a re-run finds them so
+ */
 export async function importNodes(
   berth: Berth,
   document: ImportDocument,
@@ -30,15 +34,24 @@ export async function importNodes(
   const site = await berth.fleet.putSite(options.site);
   const nodes: Difference[] = [];
   for (const chunk of chunks(document.nodes)) {
-    const put = await berth.fleet.putNodes({
-      siteId: site.id,
-      nodes: chunk,
-      ...(options.poolId === undefined ? {} : { poolId: options.poolId }),
-    });
+    const { poolId } = options;
+    const put = await berth.fleet
+      .putNodes({ siteId: site.id, nodes: chunk, ...(poolId === undefined ? {} : { poolId }) })
+      .catch((error: unknown) => {
+        throw inFile(error, chunk, nodes.length);
+      });
     nodes.push(...put.nodes.map(({ name, outcome }) => ({ name, outcome, fields: [] })));
     options.onProgress?.(nodes.length, document.nodes.length);
   }
   return { siteId: site.id, nodes, counts: countOutcomes(nodes) };
+}
+
+/** The server counts from the call's first node, a person from the file's. */
+function inFile(error: unknown, chunk: readonly NodeInput[], before: number): unknown {
+  const issue = isBerthError(error) ? error.issues?.[0] : undefined;
+  const bad = issue ? issueOfNodes(issue, chunk, before) : null;
+  if (bad && before > 0) bad.message += ` (the ${before} nodes before this call are in)`;
+  return bad ?? error;
 }
 
 /** What `importNodes` would do; nothing is written. */
@@ -82,10 +95,10 @@ function* chunks(nodes: readonly NodeInput[]): Generator<NodeInput[]> {
   let devices = 0;
   let bytes = 0;
   for (const node of nodes) {
-    const more = { devices: devicesOf(node), bytes: JSON.stringify(node).length * 2 };
+    const more = { devices: devicesOf(node), bytes: Buffer.byteLength(JSON.stringify(node)) + 1 };
     const full =
-      chunk.length === NODES_MAX ||
-      devices + more.devices > DEVICES_MAX ||
+      chunk.length === LIMITS.nodesPerCall ||
+      devices + more.devices > LIMITS.devicesPerCall ||
       bytes + more.bytes > BYTES_MAX;
     if (full && chunk.length > 0) {
       yield chunk;

@@ -100,6 +100,7 @@ function nodeOf(n: number): Node {
   return {
     id: `node_${number(n)}`,
     siteId: `site_${number(1)}`,
+    ownerId: "owner",
     name: `node-${n}`,
     address: null,
     state: "ready",
