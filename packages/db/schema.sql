@@ -466,6 +466,7 @@ $function$
 CREATE OR REPLACE FUNCTION berth.elsewhere_v1(p_gate text, p_batch jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
   perform from sites
@@ -488,11 +489,14 @@ begin
   ) or exists (
     select from jsonb_to_recordset(p_batch -> 'gpus') g (node_id text, site_id text, uuid text)
     where (
-      select true from units u join nodes o on o.id = u.node_id
+      -- From the GPU to its node: as a join it is planned from the site's nodes, all of them for each GPU.
+      select true from units u
       where u.gpu_uuid = g.uuid and u.gone_at is null and not u.removed
-        and o.site_id = g.site_id and o.removed_at is null
-        and o.gate_id <> p_gate and o.id <> g.node_id
-        and not coalesce(p_batch -> 'givers', '[]') ? o.id
+        and (
+          select o.site_id = g.site_id and o.removed_at is null
+            and o.gate_id <> p_gate and o.id <> g.node_id
+            and not coalesce(p_batch -> 'givers', '[]') ? o.id
+          from nodes o where o.id = u.node_id)
       limit 1));
 end $function$
 ;

@@ -395,7 +395,7 @@ end $$;
 -- site's row is locked, so that two servers cannot take one thing in at once. Within the gate the planner
 -- sees to it. A lookup a row: the limits keep each from being planned as a scan of the fleet.
 create function berth.elsewhere_v1(p_gate text, p_batch jsonb) returns boolean
-language plpgsql as $$
+language plpgsql set enable_seqscan = off as $$
 begin
   perform from sites
   where id in (
@@ -417,11 +417,14 @@ begin
   ) or exists (
     select from jsonb_to_recordset(p_batch -> 'gpus') g (node_id text, site_id text, uuid text)
     where (
-      select true from units u join nodes o on o.id = u.node_id
+      -- From the GPU to its node: as a join it is planned from the site's nodes, all of them for each GPU.
+      select true from units u
       where u.gpu_uuid = g.uuid and u.gone_at is null and not u.removed
-        and o.site_id = g.site_id and o.removed_at is null
-        and o.gate_id <> p_gate and o.id <> g.node_id
-        and not coalesce(p_batch -> 'givers', '[]') ? o.id
+        and (
+          select o.site_id = g.site_id and o.removed_at is null
+            and o.gate_id <> p_gate and o.id <> g.node_id
+            and not coalesce(p_batch -> 'givers', '[]') ? o.id
+          from nodes o where o.id = u.node_id)
       limit 1));
 end $$;
 --> statement-breakpoint
