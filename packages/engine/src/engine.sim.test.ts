@@ -241,6 +241,17 @@ test("what is over is over at that instant, without a worker: its units are book
   expect(first.value.ok).toBe(true);
 });
 
+test("the worker ends what is over in a pool that nobody asks about", async () => {
+  const store = await storeWithPool(1, 2);
+  const engine = engineOn(store, seeded(12), { options: { lifecycleMs: 5, rebuildMs: 0 } });
+  await engine.submit(POOL, book({ tenantId: "t-a", gpus: 2, durationMs: HOUR }));
+  engine.start();
+  store.clock += HOUR;
+  await expect.poll(() => rowsOf(store)[0]?.state).toBe("completed");
+  await engine.stop();
+  expect(rowsOf(store)[0]?.endedAt).toBe(NOW + HOUR);
+});
+
 test("a sliced read that the pool overtakes starts again and answers one state", async () => {
   const store = await storeWithPool(1, 4);
   const engine = engineOn(store, seeded(7));

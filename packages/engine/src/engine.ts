@@ -4,11 +4,11 @@
  * database; the gate orders them.
  */
 import type { GateWrite, PoolStore } from "@berth/db";
-import { type GateId, type Result, type Turn, applyDue, freshId, ok } from "@berth/domain";
+import { type GateId, type Result, type Turn, applyDue, freshId } from "@berth/domain";
 import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
 import { BatchTurn, type Random } from "./batch-turn.ts";
 import { NoSuchGate, Unavailable } from "./errors.ts";
-import { Lifecycle } from "./lifecycle.ts";
+import { Lifecycle, SETTLE } from "./lifecycle.ts";
 import { type Correction, correct, differences } from "./rebuild.ts";
 import { Mutex } from "./mutex.ts";
 import type { View } from "./pool-cache.ts";
@@ -246,9 +246,6 @@ interface PlannedMove<T> {
 
 /** The pool changed while a sliced read was paused. */
 const MOVED_ON = Symbol("moved on");
-
-/** Asks for nothing, so that a batch is planned and what is due is applied. */
-const SETTLE: Command<null> = { name: "settle", tenantId: "", plan: () => ok(null) };
 
 function isGenerator<T>(value: T | Generator<unknown, T>): value is Generator<unknown, T> {
   return typeof value === "object" && value !== null && Symbol.iterator in value && "next" in value;

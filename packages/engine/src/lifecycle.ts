@@ -3,9 +3,14 @@
  * ordinary batch apply it. Correctness never waits for it, every process runs one, and doing it twice is
  * harmless: the second finds nothing due.
  */
+import { ok } from "@berth/domain";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "./engine.ts";
 import type { RunnerContext } from "./pool-runner.ts";
+import type { Command } from "./types.ts";
+
+/** Asks for nothing, so that a batch is planned and what is due is applied. */
+export const SETTLE: Command<null> = { name: "settle", tenantId: "", plan: () => ok(null) };
 
 /** Pools looked at in one round, and at the same time. */
 const ROUND_MAX = 64;
@@ -51,7 +56,7 @@ export class Lifecycle {
   async #settleDue(): Promise<void> {
     const due = await this.#context.store.due(ROUND_MAX);
     for (const { lateMs } of due) this.#context.observer.lag?.(lateMs);
-    await this.#engine.settle(due.map(({ gateId }) => gateId));
+    await Promise.all(due.map(({ gateId }) => this.#engine.submit(gateId, SETTLE)));
   }
 
   async #rebuildAll(): Promise<void> {
