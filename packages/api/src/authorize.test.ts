@@ -259,6 +259,27 @@ describe("a narrowed key", () => {
     expect(await code("access.audit", theirTenant, token)).toBe("NOT_FOUND");
   });
 
+  test("is told of what happened in its own pools only", async () => {
+    const token = await keyOf({ poolIds: [mine.sparePoolId] });
+    await it.database.feedCaughtUp();
+    const ask = { tenantId: mine.tenantId, limit: 200 };
+    const poolsTold = async (asker: string) => {
+      const { events } = await it.invoke("events.list", ask, asker);
+      return new Set((events as { poolId: string | null }[]).map(({ poolId }) => poolId));
+    };
+    expect(await poolsTold(it.admin)).toContain(mine.poolId);
+    expect(await poolsTold(token)).toEqual(new Set([mine.sparePoolId]));
+  });
+
+  test("replays nothing that another key of its name made beside its pools", async () => {
+    const { tenantId, poolId, sparePoolId } = mine;
+    const wish = bookingInput({ tenantId, poolId, idempotencyKey: "shared-name" });
+    const made = await it.invoke("reservations.create", wish, await keyOf({}));
+    const narrow = await keyOf({ poolIds: [sparePoolId] });
+    expect(await code("reservations.create", wish, narrow)).toBe("NOT_FOUND");
+    await it.invoke("reservations.release", { tenantId, reservationId: made["id"] }, it.admin);
+  });
+
   test("neither reports a node of another pool nor brings one of its own there", async () => {
     const token = await keyOf({ poolIds: [mine.sparePoolId] });
     const { tenantId, siteId, poolId, nodeId, sparePoolId } = mine;

@@ -393,7 +393,7 @@ end $$;
 -- Whether what is new in this gate is at the site already: the node in another gate, its name or one of
 -- its GPUs on another node; or the node was removed at a version that this one does not follow. The
 -- site's row is locked, so that two servers cannot take one thing in at once. Within the gate the planner
--- sees to it. A lookup a row: the limits keep each from being planned as a scan of the fleet.
+-- sees to it.
 create function berth.elsewhere_v1(p_gate text, p_batch jsonb) returns boolean
 language plpgsql set enable_seqscan = off as $$
 begin
