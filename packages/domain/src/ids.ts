@@ -29,6 +29,7 @@ export type UnitId = Id<"unit">;
 export type ProjectId = Id<"prj">;
 export type ProviderAccountId = Id<"pacct">;
 export type ReservationId = Id<"rsv">;
+export type UnitReservationId = Id<"ursv">;
 export type MaintenanceId = Id<"mnt">;
 export type KeyId = Id<"key">;
 export type EventId = Id<"evt">;
@@ -76,3 +77,10 @@ export function freshId<P extends IdPrefix>(prefix: P, now: number, random: Uint
 export function derivedId<P extends IdPrefix>(prefix: P, digest: Uint8Array): Id<P> {
   return `${prefix}_${encodeBase32(digest)}`;
 }
+
+/** Hashes a tag and parts to an id: the same parts are the same thing for ever. Given by the caller. */
+export type DeriveId = <P extends IdPrefix>(
+  prefix: P,
+  tag: string,
+  parts: readonly (string | number)[],
+) => Id<P>;

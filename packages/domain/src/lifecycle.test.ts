@@ -10,6 +10,8 @@ const TRIGGERS: readonly Trigger[] = [
   "terminate",
   "notice",
   "preempt",
+  "reprieve",
+  "reprieveUnbegun",
 ];
 
 describe("the lifecycle table", () => {
@@ -25,11 +27,13 @@ describe("the lifecycle table", () => {
     }
   });
 
-  it("never leads back to scheduled, nor from preempting back to active", () => {
-    for (const state of RESERVATION_STATES) {
-      expect(Object.values(TRANSITIONS[state])).not.toContain("scheduled");
-    }
-    expect(Object.values(TRANSITIONS.preempting)).not.toContain("active");
+  it("leads back from preempting only by a reprieve, to what it was", () => {
+    for (const state of RESERVATION_STATES)
+      for (const [trigger, next] of Object.entries(TRANSITIONS[state]))
+        if (next === "scheduled" || (state === "preempting" && isLive(next)))
+          expect(`${state} ${trigger} ${next}`).toMatch(
+            /^preempting (reprieve active|reprieveUnbegun scheduled)$/,
+          );
   });
 
   it("reaches every state from scheduled", () => {

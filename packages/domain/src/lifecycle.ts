@@ -15,8 +15,12 @@ export type Trigger =
   | "terminate"
   /** It is told that it will be preempted. */
   | "notice"
-  /** That notice is over. */
-  | "preempt";
+  /** That notice is over, or there was no time for one. */
+  | "preempt"
+  /** Whoever needed its room gave up. */
+  | "reprieve"
+  /** The same, before it has begun. */
+  | "reprieveUnbegun";
 
 /** A trigger that a state does not list is not possible there; a state without any never changes again. */
 export const TRANSITIONS: Readonly<
@@ -27,6 +31,7 @@ export const TRANSITIONS: Readonly<
     release: "released",
     terminate: "terminated",
     notice: "preempting",
+    preempt: "preempted",
   },
   active: {
     complete: "completed",
@@ -34,8 +39,11 @@ export const TRANSITIONS: Readonly<
     release: "released",
     terminate: "terminated",
     notice: "preempting",
+    preempt: "preempted",
   },
   preempting: {
+    reprieve: "active",
+    reprieveUnbegun: "scheduled",
     preempt: "preempted",
     lapse: "expired",
     release: "released",

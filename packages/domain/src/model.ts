@@ -14,6 +14,7 @@ import type {
   TenantId,
   UnitId,
 } from "./ids.ts";
+import type { UnitReservation, Waiter } from "./claims.ts";
 
 export const UNIT_CLASSES = ["gpu", "gpu.mig", "gpu.slot", "nic.vf", "disk"] as const;
 export type UnitClass = (typeof UNIT_CLASSES)[number];
@@ -91,6 +92,16 @@ export interface Unit {
   readonly healthy: boolean;
   /** No longer reported, kept while booked: counts as unhealthy, is never placed on. */
   readonly removed: boolean;
+  /** A GPU's own table of MIG placements, when its node reported one. */
+  readonly migProfiles: readonly MigPlacements[] | null;
+}
+
+/** Where instances of one MIG profile may begin, in memory slices: `[start, start + size)`. */
+export interface MigPlacements {
+  readonly profile: string;
+  /** Memory slices. */
+  readonly size: number;
+  readonly starts: readonly number[];
 }
 
 export interface Node {
@@ -108,8 +119,13 @@ export interface Node {
   readonly tenantOwned: boolean;
   /** By start; windows that are over are dropped by the due transition that ends them. */
   readonly maintenance: readonly Maintenance[];
-  /** By class (order of UNIT_CLASSES), then index, then id. */
+  /** What can be booked: by class (order of UNIT_CLASSES), then index, then id. */
   readonly units: readonly Unit[];
+  /**
+   * In a pool of shared GPUs: the GPUs that the units are parts of, by index. They have ids and health of
+   * their own and cannot be booked. Elsewhere GPUs are among the units, and this is empty.
+   */
+  readonly gpus: readonly Unit[];
 }
 
 /** One line of a request. */
@@ -137,11 +153,24 @@ export interface Gang {
   readonly topologyKey?: string | undefined;
 }
 
+/** How leased nodes are to be set up: tags of the tenant's own, stored and shown again. */
+export interface NodeSetup {
+  readonly profileId: string;
+  readonly profileVersion: number | null;
+}
+
 export const BINDINGS = ["hold", "node"] as const;
 export type Binding = (typeof BINDINGS)[number];
 
 /** What the placer is asked: validated, durations resolved to a window. */
 export interface PlaceRequest {
+  /** `node` takes whole nodes: as many as the line of class `node` counts, or one a member. */
+  readonly binding: Binding;
+  readonly gang: Gang | null;
+  /** Whether it may be preempted: only such a request may use units that are on the spot market. */
+  readonly spot: boolean;
+  /** For whom: units that a unit reservation withholds from this tenant are not free for it. */
+  readonly tenantId: TenantId;
   readonly devices: readonly DeviceLine[];
   /** Of the whole request; `nvlink-all` applies to every gpu line. */
   readonly topology: Topology;
@@ -173,6 +202,49 @@ export interface Member {
   readonly resources: ScalarAmounts;
 }
 
+/** The notice that a reservation ends early, for the sake of another one. */
+export interface Preemption {
+  readonly noticeAt: number;
+  /** When it ends: its `end` says the same. */
+  readonly endsAt: number;
+  /** Whoever needs the room. Never shown. */
+  readonly byId: ReservationId;
+  /** Its end before the notice, for the case that the other one gives up. */
+  readonly originalEnd: number;
+}
+
+export const DEGRADED_CAUSES = [
+  "NODE_STATE",
+  "MAINTENANCE",
+  "UNHEALTHY",
+  "REMOVED",
+  "NEEDS_REVIEW",
+] as const;
+export type DegradedCause = (typeof DEGRADED_CAUSES)[number];
+
+/** Some of what a live reservation holds cannot be used. */
+export interface Degraded {
+  readonly since: number;
+  /** The first that applies, in the order of `DEGRADED_CAUSES`. */
+  readonly cause: DegradedCause;
+  /** Those of its units that are affected. */
+  readonly unitIds: readonly UnitId[];
+  /** The turn that flagged it had no time left to look for other room: one of the next does. Never shown. */
+  readonly untried?: true;
+}
+
+/**
+ * What a victim that left before its notice was over gave back, on one node: nobody but the preemptor may
+ * use it in `[from, start)` of the preemptor.
+ */
+export interface Pin {
+  readonly nodeId: NodeId;
+  /** Of the preemptor's own units. */
+  readonly unitIds: readonly UnitId[];
+  readonly resources: ScalarAmounts;
+  readonly from: number;
+}
+
 /** A tenant's booking of units for `[start, end)` in one pool. */
 export interface Reservation {
   readonly id: ReservationId;
@@ -183,9 +255,19 @@ export interface Reservation {
   readonly projectId: ProjectId | null;
   readonly state: ReservationState;
   readonly binding: Binding;
+  readonly gang: Gang | null;
+  /** Only with binding `node`. */
+  readonly node: NodeSetup | null;
   readonly spot: boolean;
   readonly start: number;
   readonly end: number;
+  /** When its start was applied; null before. What has not started counts as reserved, not as allocated. */
+  readonly startedAt: number | null;
+  /** Set when it was told that it ends early, and kept. */
+  readonly preemption: Preemption | null;
+  readonly degraded: Degraded | null;
+  /** Freed early by its victims; empty once it has started. */
+  readonly pins: readonly Pin[];
   readonly leaseSeconds: number | null;
   readonly leaseExpiresAt: number | null;
   /** When `reservation.endingSoon` is due; null once it was sent. */
@@ -276,6 +358,9 @@ export interface PoolSnapshot {
   readonly nodes: readonly Node[];
   /** Live ones only. */
   readonly reservations: readonly Reservation[];
+  /** Those that are pending, active or in need of a review. */
+  readonly unitReservations: readonly UnitReservation[];
+  readonly waiters: readonly Waiter[];
 }
 
 /** One capacity row; see `rollup/` for what each number counts. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { NO_SCALARS } from "./model.ts";
 import {
   checkQuota,
   inUse,
@@ -76,19 +77,28 @@ describe("resolveCharge", () => {
 });
 
 describe("requestAmounts", () => {
+  const request = {
+    devices: [
+      { class: "gpu" as const, count: 2 },
+      { class: "disk" as const, count: 1 },
+      { class: "gpu" as const, count: 3 },
+    ],
+    resources: { vcpu: 8, memoryGiB: 0, hugepages1Gi: 0 },
+  };
+
   it("sums lines of one class and leaves zeros out", () => {
-    const amounts = requestAmounts(
-      [
-        { class: "gpu", count: 2 },
-        { class: "disk", count: 1 },
-        { class: "gpu", count: 3 },
-      ],
-      { vcpu: 8, memoryGiB: 0, hugepages1Gi: 0 },
-    );
-    expect([...amounts]).toEqual([
+    expect([...requestAmounts({ ...request, gang: null })]).toEqual([
       ["gpu", 5],
       ["disk", 1],
       ["vcpu", 8],
+    ]);
+  });
+
+  it("counts every member of a gang", () => {
+    expect([...requestAmounts({ ...request, gang: { size: 3 } })]).toEqual([
+      ["gpu", 15],
+      ["disk", 3],
+      ["vcpu", 24],
     ]);
   });
 });
@@ -97,10 +107,10 @@ describe("the windowed quota", () => {
   const row = (resource: string, max: number) => ({ tenantId: "t-a", resource, max });
   const lines = (quotas: ReturnType<typeof row>[], vcpu = 0) => {
     const turn = turnOn(gpuPool(1, 8, { quotas }));
-    const amounts = requestAmounts([{ class: "gpu", count: 1 }], {
-      vcpu,
-      memoryGiB: 0,
-      hugepages1Gi: 0,
+    const amounts = requestAmounts({
+      devices: [{ class: "gpu", count: 1 }],
+      resources: { ...NO_SCALARS, vcpu },
+      gang: null,
     });
     const { config } = turn.state;
     if (!config) throw new Error("no config");
@@ -140,7 +150,7 @@ describe("the windowed quota", () => {
             before: null,
             after: booking({
               id: `rsv_${String(node).padStart(26, "0")}`,
-              node,
+              onNode: node,
               start: NOW + at,
               end: NOW + at + lasts,
             }),
@@ -164,10 +174,10 @@ describe("the windowed quota", () => {
     turn.apply({ kind: "reservation", before: null, after: booking({ gpus: 8 }) });
     const { config } = turn.state;
     if (!config) throw new Error("no config");
-    const amounts = requestAmounts([{ class: "gpu", count: 8 }], {
-      vcpu: 0,
-      memoryGiB: 0,
-      hugepages1Gi: 0,
+    const amounts = requestAmounts({
+      devices: [{ class: "gpu", count: 8 }],
+      resources: NO_SCALARS,
+      gang: null,
     });
     const ask = (start: number) =>
       quotaLines(

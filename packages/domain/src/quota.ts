@@ -3,14 +3,7 @@
  * pool at every instant: what counts is the peak of concurrent use inside the window asked for.
  */
 import type { TenantId } from "./ids.ts";
-import {
-  type DeviceLine,
-  type PoolConfig,
-  RESOURCES,
-  type Resource,
-  SCALARS,
-  type ScalarAmounts,
-} from "./model.ts";
+import { type PlaceRequest, type PoolConfig, RESOURCES, type Resource, SCALARS } from "./model.ts";
 import { type Refusal, type Result, ok, refuse } from "./refusal.ts";
 import type { PoolState } from "./state/pool-state.ts";
 
@@ -48,11 +41,19 @@ export function resolveCharge(
 
 export type Amounts = ReadonlyMap<Resource, number>;
 
-/** What a request uses at every instant of its window, zeros left out, in the order of `RESOURCES`. */
-export function requestAmounts(devices: readonly DeviceLine[], resources: ScalarAmounts): Amounts {
+/**
+ * What a hold uses at every instant of its window, all members together, zeros left out, in the order of
+ * `RESOURCES`. What a lease of nodes uses is known once the nodes are.
+ */
+export function requestAmounts({
+  devices,
+  resources,
+  gang,
+}: Pick<PlaceRequest, "devices" | "resources" | "gang">): Amounts {
+  const size = gang?.size ?? 1;
   const sums = new Map<Resource, number>();
-  for (const line of devices) sums.set(line.class, (sums.get(line.class) ?? 0) + line.count);
-  for (const scalar of SCALARS) if (resources[scalar] > 0) sums.set(scalar, resources[scalar]);
+  for (const line of devices) sums.set(line.class, (sums.get(line.class) ?? 0) + line.count * size);
+  for (const scalar of SCALARS) sums.set(scalar, resources[scalar] * size);
   return new Map(
     RESOURCES.flatMap((resource) => {
       const amount = sums.get(resource) ?? 0;

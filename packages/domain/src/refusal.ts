@@ -42,6 +42,8 @@ export type Refusal =
       readonly kind: "key" | "version" | "overlap" | "plan";
       readonly message: string;
       readonly ids?: readonly string[];
+      /** Of kind `plan`: what it would do as things are now. */
+      readonly plan?: Readonly<Record<string, readonly string[] | null>>;
     }
   | {
       readonly code: "NO_CAPACITY";
@@ -61,7 +63,8 @@ export type Refusal =
       readonly remaining: number | null;
       readonly requested: number;
     }
-  | { readonly code: "INVALID_STATE"; readonly message: string };
+  | { readonly code: "INVALID_STATE"; readonly message: string }
+  | { readonly code: "RATE_LIMITED"; readonly message: string };
 
 export type Result<T> =
   | { readonly ok: true; readonly value: T }

@@ -1,5 +1,8 @@
 /** How many whole GPUs are booked in each bucket of time. */
+import type { TenantId } from "./ids.ts";
+import type { NodeEntry } from "./state/node-entry.ts";
 import type { PoolState } from "./state/pool-state.ts";
+import { withheldTerms } from "./unit-reservations/hidden.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -24,7 +27,12 @@ export interface TimelineBucket {
   readonly free: number;
 }
 
-export function timeline(state: PoolState, window: TimelineWindow): Timeline {
+/** @param reader for whom units count as booked while they are withheld from it; null: none are */
+export function timeline(
+  state: PoolState,
+  window: TimelineWindow,
+  reader: TenantId | null = null,
+): Timeline {
   const step = window.stepMinutes * MINUTE_MS;
   const size = Math.max(0, Math.ceil((window.to - window.from) / step));
   const span = { start: window.from, end: window.to };
@@ -40,12 +48,15 @@ export function timeline(state: PoolState, window: TimelineWindow): Timeline {
     change[last]! -= 1;
     next = last;
   };
-  for (const { shape, calendar } of state.entries) {
-    if (calendar.size === 0) continue;
+  for (const entry of state.entries) {
+    const { shape, calendar, terms } = entry;
+    if (calendar.size === 0 && !terms) continue;
     for (let unit = 0; unit < shape.units.length; unit += 1) {
       if (shape.units[unit]?.class !== "gpu") continue;
       next = 0;
-      calendar.eachOverlapping(unit, span, count);
+      if (terms?.[unit]?.length)
+        for (const [s, e] of takenOf(entry, unit, { span, reader })) count(s, e);
+      else calendar.eachOverlapping(unit, span, count);
     }
   }
   const allocatable = state.rollup().find((row) => row.resource === "gpu")?.allocatable ?? 0;
@@ -55,4 +66,21 @@ export function timeline(state: PoolState, window: TimelineWindow): Timeline {
     return { start: window.from + i * step, booked, free: Math.max(0, allocatable - booked) };
   });
   return { allocatable, buckets };
+}
+
+type Span = readonly [start: number, end: number];
+
+/** When the unit is booked or withheld from the reader, by start; the spans may overlap. */
+function takenOf(
+  { calendar, node, terms }: NodeEntry,
+  unit: number,
+  { span, reader }: { span: { start: number; end: number }; reader: TenantId | null },
+): Span[] {
+  const taken: Span[] = [];
+  calendar.eachOverlapping(unit, span, (start, end) => taken.push([start, end]));
+  const unitId = node.units[unit]?.id;
+  if (reader !== null && unitId !== undefined)
+    for (const { start, end } of withheldTerms(terms?.[unit] ?? [], { unitId, tenantId: reader }))
+      taken.push([start, end]);
+  return taken.sort(([a], [b]) => a - b);
 }

@@ -3,7 +3,8 @@
  * engine collects what a turn did, takes it back, writes it through the gate and, when the database has
  * taken it, does it again. So a state that anybody reads is always one that is committed.
  */
-import type { EventId, Id, IdPrefix, NodeId, TenantId } from "./ids.ts";
+import type { DeriveId, EventId, Id, IdPrefix, NodeId, TenantId } from "./ids.ts";
+import type { UnitReservation, Waiter } from "./claims.ts";
 import type { Node, PoolConfig, Reservation } from "./model.ts";
 import type { PoolState } from "./state/pool-state.ts";
 
@@ -21,13 +22,26 @@ export type Change =
       /** Nodes of other gates that give their GPUs up to this one: the same caller writes them, too. */
       readonly givers?: readonly NodeId[];
     }
-  | { readonly kind: "config"; readonly before: PoolConfig | null; readonly after: PoolConfig };
+  | { readonly kind: "config"; readonly before: PoolConfig | null; readonly after: PoolConfig }
+  /** One that is expired or cancelled withholds nothing; `after` is null only where its node leaves the gate. */
+  | {
+      readonly kind: "unitReservation";
+      readonly before: UnitReservation | null;
+      readonly after: UnitReservation | null;
+    }
+  /** `after` null: it was served, gave up or ran out of time. */
+  | { readonly kind: "waiter"; readonly before: Waiter | null; readonly after: Waiter | null };
 
 export const EVENT_TYPES = [
   "reservation.created",
   "reservation.activated",
   "reservation.renewed",
   "reservation.extended",
+  "reservation.preempting",
+  "reservation.preempted",
+  "reservation.reprieved",
+  "reservation.healed",
+  "reservation.degraded",
   "reservation.endingSoon",
   "reservation.completed",
   "reservation.released",
@@ -48,6 +62,14 @@ export const EVENT_TYPES = [
   "pool.offered",
   "pool.unoffered",
   "pool.archived",
+  "unitReservation.created",
+  "unitReservation.activated",
+  "unitReservation.released",
+  "unitReservation.reclaimed",
+  "unitReservation.needsReview",
+  "unitReservation.reaffirmed",
+  "unitReservation.expired",
+  "unitReservation.cancelled",
   "node.registered",
   "node.stateChanged",
   "node.topologyChanged",
@@ -75,4 +97,34 @@ export interface Turn {
   apply(change: Change): void;
   emit(event: Pick<DomainEvent, "type" | "views"> & { readonly reservationId?: string }): void;
   freshId<P extends IdPrefix>(prefix: P): Id<P>;
+  /** For what has an id by what it is: a node's units. */
+  readonly derive: DeriveId;
+  /** Whether something was freed since this was last asked: those who lack room are to be tried again. */
+  takeFreed(): boolean;
+  /** Whether the server that holds a waiter's connection is still there. */
+  isServing(serverId: string): boolean;
+}
+
+/** Whether a change may have made room, of whatever kind: then those who lack room are tried again. */
+export function frees(change: Change): boolean {
+  switch (change.kind) {
+    case "reservation":
+      return change.before !== null && change.before !== change.after && holdsLess(change);
+    case "node":
+    case "config":
+    case "unitReservation":
+      return true;
+    case "waiter":
+      return false;
+  }
+}
+
+function holdsLess({ before, after }: Extract<Change, { kind: "reservation" }>): boolean {
+  if (before === null) return false;
+  const ended = after.endedAt !== null && before.endedAt === null;
+  return ended || after.end < before.end || after.start > before.start || movedAway(before, after);
+}
+
+function movedAway(before: Reservation, after: Reservation): boolean {
+  return before.members !== after.members || before.pins.length > after.pins.length;
 }

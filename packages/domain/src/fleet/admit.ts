@@ -16,11 +16,6 @@ export function admit(config: PoolConfig | null, node: Newcomer): Result<null> {
   if (!config) return ok(null);
   if (config.siteId !== node.siteId)
     return invalid(["poolId"], `node ${node.name} is on another site than the pool`);
-  if (!node.member && config.sharing !== "exclusive")
-    return invalid(
-      ["poolId"],
-      `a ${config.sharing} pool takes no nodes in this release: use an exclusive pool`,
-    );
   if (!node.member && config.archivedAt !== null)
     return refuse({ code: "INVALID_STATE", message: "an archived pool takes no nodes" });
   if (node.tenantOwned && config.offers.some((offer) => offer.tenantId !== config.tenantId))

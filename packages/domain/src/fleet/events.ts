@@ -2,6 +2,7 @@
 import type { MaintenanceId, UnitId } from "../ids.ts";
 import type { Node, Reservation } from "../model.ts";
 import type { EventType, Turn } from "../turn.ts";
+import { unitAndParts } from "./units.ts";
 
 export type FleetEvent = Extract<
   EventType,
@@ -23,11 +24,12 @@ export function tellOfNode(turn: Turn, { type, node, touched = [], more }: Telli
   turn.emit({ type, views: [...tenants].map((tenantId) => ({ tenantId, data })) });
 }
 
-/** Live reservations that hold the unit, by id. */
+/** Live reservations that hold the unit, or a part of it when it is a GPU that is shared out, by id. */
 export function holdersOf(turn: Turn, node: Node, unitId: UnitId): Reservation[] {
+  const touched = new Set(unitAndParts(node, unitId));
   return turn.state
     .reservationsOn(node.id)
-    .filter(({ members }) => members.some((member) => member.unitIds.includes(unitId)));
+    .filter(({ members }) => members.some((m) => m.unitIds.some((id) => touched.has(id))));
 }
 
 export function windowFacts(window: {

@@ -21,14 +21,3 @@ export function findNode(state: PoolState, ask: NodeAsk): Result<Node> {
     message: `the node is at version ${node.version}, not ${ask.version}: read it again`,
   });
 }
-
-/** Refused while any live booking, begun or not, holds something of the node. */
-export function unbooked(state: PoolState, node: Node): Result<Node> {
-  const count = state.reservationsOn(node.id).length;
-  if (count === 0) return ok(node);
-  const bookings = count === 1 ? "1 live booking holds" : `${count} live bookings hold`;
-  return refuse({
-    code: "INVALID_STATE",
-    message: `${bookings} units of node ${node.name}: end them or wait until they are over`,
-  });
-}

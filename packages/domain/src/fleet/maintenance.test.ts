@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { Reservation } from "../model.ts";
+import type { Result } from "../refusal.ts";
 import {
   HOUR,
   NOW,
@@ -11,13 +13,16 @@ import {
   turnOn,
   unitId,
 } from "../reservations/test-kit.ts";
-import { cancelMaintenance, scheduleMaintenance } from "./maintenance.ts";
+import { type MaintenancePlan, cancelMaintenance, scheduleMaintenance } from "./maintenance.ts";
 import { moveNode, removeNode } from "./move-node.ts";
 import { setNodeState, setUnitHealth } from "./set-state.ts";
 
 const ask = { nodeId: nodeId(0) } as const;
 const window = { from: NOW + HOUR, to: NOW + 2 * HOUR };
 const BOOKED = "rsv_00000000000000000000000000";
+const OTHER = "rsv_00000000000000000000000009";
+const THIRD = "rsv_0000000000000000000000000a";
+const NOBODY = { healed: [], staying: [] };
 
 function pool(): TestTurn {
   return turnOn(gpuPool(1, 2));
@@ -46,24 +51,45 @@ describe("a maintenance window", () => {
     ]);
   });
 
-  it("lists the bookings that overlap as staying, and tells their tenants", () => {
+  it("leaves a booking that has begun where it is, flagged, and tells its tenant", () => {
     const turn = booked();
     const { plan } = accepted(scheduleMaintenance(turn, { ...ask, ...window }));
     expect(plan).toEqual({ healed: [], staying: [BOOKED] });
     expect(turn.events[0]?.views.map((view) => view.tenantId)).toEqual(["t-own", "t-a"]);
+    expect(turn.state.reservation(BOOKED)?.degraded).toMatchObject({ cause: "MAINTENANCE" });
   });
 
-  it("does not list a booking that ends as the window starts", () => {
+  it("moves those that have not begun to other nodes, and answers which it moved and which it could not", () => {
+    const turn = turnOn(gpuPool(2, 2));
+    const half = window.from + HOUR / 2;
+    const rows = [
+      booking({ id: BOOKED, gpus: 2, start: window.from, end: half }),
+      booking({ id: OTHER, gpus: 2, start: half, end: window.to }),
+      booking({ id: THIRD, gpus: 1, start: half, end: window.to, onNode: 1 }),
+    ];
+    for (const after of rows) turn.apply({ kind: "reservation", before: null, after });
+    const { plan } = accepted(scheduleMaintenance(turn, { ...ask, ...window }));
+    expect(plan).toEqual({ healed: [BOOKED], staying: [OTHER] });
+    expect(turn.state.reservation(BOOKED)?.members[0]?.nodeId).toBe(nodeId(1));
+    expect(turn.state.reservation(OTHER)).toMatchObject({ degraded: { cause: "MAINTENANCE" } });
+    expect(turn.state.reservation(THIRD)).toBe(rows[2]);
+  });
+
+  it("touches no booking that ends as the window starts, or starts as it ends", () => {
     const turn = booked(window.from);
-    expect(accepted(scheduleMaintenance(turn, { ...ask, ...window })).plan.staying).toEqual([]);
+    const after = booking({ id: OTHER, start: window.to, end: window.to + HOUR });
+    turn.apply({ kind: "reservation", before: null, after });
+    const { plan } = accepted(scheduleMaintenance(turn, { ...ask, ...window }));
+    expect(plan).toEqual({ healed: [], staying: [] });
+    expect(turn.state.reservation(OTHER)).toBe(after);
   });
 
-  it("is not scheduled when the agreed plan no longer holds", () => {
-    const turn = booked();
-    const expect_ = { healed: [], staying: [] };
-    const done = accepted(scheduleMaintenance(turn, { ...ask, ...window, expect: expect_ }));
-    expect(done).toEqual({ id: null, plan: { healed: [], staying: [BOOKED] } });
-    expect(turn.state.node(nodeId(0))?.maintenance).toEqual([]);
+  it("is refused with the new plan when the agreed one no longer holds, and granted with that one", () => {
+    const refusal = refused(scheduleMaintenance(booked(), { ...ask, ...window, expect: NOBODY }));
+    const plan: MaintenancePlan = { healed: [], staying: [BOOKED] };
+    expect(refusal).toMatchObject({ code: "CONFLICT", kind: "plan", plan: { id: null, ...plan } });
+    const done = accepted(scheduleMaintenance(booked(), { ...ask, ...window, expect: plan }));
+    expect(done.plan).toEqual(plan);
   });
 
   it("is not empty and not over", () => {
@@ -81,13 +107,26 @@ describe("a maintenance window", () => {
   it("can be called off, and again is the wrong time", () => {
     const turn = pool();
     const { id } = accepted(scheduleMaintenance(turn, { ...ask, ...window }));
-    if (id === null) throw new Error("not scheduled");
     accepted(cancelMaintenance(turn, { ...ask, maintenanceId: id }));
     expect(turn.state.node(nodeId(0))?.maintenance).toEqual([]);
     expect(turn.takeEvents()).toEqual(["maintenance.scheduled", "maintenance.cancelled"]);
     expect(refused(cancelMaintenance(turn, { ...ask, maintenanceId: id }))).toMatchObject({
       code: "INVALID_STATE",
     });
+  });
+
+  it("takes its flags with it when it is called off, and when it is over", () => {
+    const called = booked();
+    const { id } = accepted(scheduleMaintenance(called, { ...ask, ...window }));
+    const { plan } = accepted(cancelMaintenance(called, { ...ask, maintenanceId: id }));
+    expect(plan).toEqual({ healed: [BOOKED], staying: [] });
+    expect(called.state.reservation(BOOKED)?.degraded).toBeNull();
+    const over = booked();
+    accepted(scheduleMaintenance(over, { ...ask, ...window }));
+    over.moveTo(window.to - 1);
+    expect(over.state.reservation(BOOKED)?.degraded).not.toBeNull();
+    over.moveTo(window.to);
+    expect(over.state.reservation(BOOKED)?.degraded).toBeNull();
   });
 });
 
@@ -117,19 +156,48 @@ describe("a node write", () => {
   });
 });
 
-describe("a node with a live booking, begun or not", () => {
-  it("is neither moved nor removed", () => {
-    for (const start of [NOW, NOW + HOUR]) {
-      const turn = pool();
-      turn.apply({
-        kind: "reservation",
-        before: null,
-        after: booking({ start, end: start + HOUR }),
-      });
-      const target = turnOn(gpuPool(0, 0));
-      expect(refused(removeNode(turn, ask))).toMatchObject({ code: "INVALID_STATE" });
-      expect(refused(moveNode(turn, target, ask))).toMatchObject({ code: "INVALID_STATE" });
-    }
+describe("a node that is to leave", () => {
+  const wanted = { start: NOW + HOUR, end: NOW + 2 * HOUR };
+  const leaving: Record<string, (turn: TestTurn) => Result<unknown>> = {
+    removed: (turn) => removeNode(turn, ask),
+    moved: (turn) => moveNode(turn, turnOn(gpuPool(0, 0)), ask),
+  };
+  const on = (nodes: number, given: Partial<Reservation>): TestTurn => {
+    const turn = turnOn(gpuPool(nodes, 2));
+    turn.apply({ kind: "reservation", before: null, after: booking(given) });
+    return turn;
+  };
+
+  it.each(Object.keys(leaving))("is not %s while a booking that has begun holds it", (how) => {
+    const refusal = refused(leaving[how]?.(on(2, {})) as Result<unknown>);
+    expect(refusal).toMatchObject({ code: "INVALID_STATE" });
+  });
+
+  it.each(Object.keys(leaving))(
+    "is not %s while one under notice holds it, begun or not",
+    (how) => {
+      const cut = { endsAt: wanted.end, originalEnd: wanted.end };
+      const preemption = { noticeAt: NOW, byId: OTHER, ...cut } as const;
+      const turn = on(2, { ...wanted, state: "preempting", spot: true, preemption });
+      const refusal = refused(leaving[how]?.(turn) as Result<unknown>);
+      expect(refusal).toMatchObject({ code: "INVALID_STATE" });
+    },
+  );
+
+  it.each(Object.keys(leaving))("is %s once those that have not begun are elsewhere", (how) => {
+    const turn = on(2, wanted);
+    accepted(leaving[how]?.(turn) as Result<unknown>);
+    expect(turn.state.reservation(BOOKED)?.members[0]?.nodeId).toBe(nodeId(1));
+    expect(turn.state.node(nodeId(0))).toBeUndefined();
+    expect(turn.takeEvents()).toEqual(["reservation.healed", "node.removed"]);
+  });
+
+  it.each(Object.keys(leaving))("is not %s when one of them finds no room", (how) => {
+    const refusal = refused(leaving[how]?.(on(1, wanted)) as Result<unknown>);
+    expect(refusal).toMatchObject({
+      code: "INVALID_STATE",
+      message: expect.stringContaining("1 booking holds units of node n0"),
+    });
   });
 });
 

@@ -1,19 +1,20 @@
 /** Takes reports of nodes into their gate: makes the new ones, changes the others, all or none. */
-import type { NodeId, SiteId, TenantId } from "../ids.ts";
-import { type Node, SCALARS, type Unit, UNIT_CLASSES } from "../model.ts";
+import type { DeriveId, NodeId, SiteId, TenantId } from "../ids.ts";
+import { type Node, type PoolConfig, SCALARS } from "../model.ts";
 import { Profile } from "../profile.ts";
-import { type Result, ok, refuse } from "../refusal.ts";
+import { type Result, invalid, ok, refuse } from "../refusal.ts";
+import { mindNode } from "../reservations/heal.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import type { Turn } from "../turn.ts";
+import { reviewUnitReservations } from "../unit-reservations/review.ts";
 import { admit } from "./admit.ts";
-import { tellOfNode } from "./events.ts";
-import {
-  type DeriveId,
-  type NodeReport,
-  type ReportedUnit,
-  reportedScalars,
-  reportedUnits,
-} from "./report.ts";
+import { holdersOf, tellOfNode } from "./events.ts";
+import { mergedUnits, newUnits } from "./merge.ts";
+import { type NodeReport, gibOf, reportedScalars } from "./report.ts";
+import { gpusOf, partCount } from "./units.ts";
+
+/** A pool of shared GPUs makes up to 48 units of each: what one write takes is bounded by those. */
+const UNITS_A_CALL = 20_000;
 
 export interface PutNodesAsk {
   readonly siteId: SiteId;
@@ -22,7 +23,6 @@ export interface PutNodesAsk {
   readonly nodes: readonly OnePut[];
   /** Nodes of other gates that the same caller reports without GPUs that they had. */
   readonly givers?: readonly NodeId[];
-  readonly derive: DeriveId;
 }
 
 interface OnePut {
@@ -50,7 +50,11 @@ export function nodeIdOf(siteId: SiteId, name: string, derive: DeriveId): NodeId
 export function putNodes(turn: Turn, ask: PutNodesAsk): Result<PutNode[] | null> {
   if (outdated(turn.state, ask)) return ok(null);
   const checked = checkNodes(turn.state, turn.now, ask);
-  return checked.ok ? ok(ask.nodes.map((one) => putNode(turn, ask, one))) : checked;
+  if (!checked.ok) return checked;
+  const done = ask.nodes.map((one) => putNode(turn, ask, one));
+  // Once all are as they are reported: what one has lost may find room on another.
+  for (const { id, outcome } of done) if (outcome === "changed") mindNode(turn, id);
+  return ok(done);
 }
 
 /**
@@ -64,20 +68,27 @@ function outdated(state: PoolState, ask: PutNodesAsk): boolean {
   const reported = new Set(ask.nodes.map(({ id }) => id));
   for (const node of state.nodes())
     if (node.siteId === ask.siteId && !reported.has(node.id))
-      for (const { gpuUuid, removed } of node.units)
+      for (const { gpuUuid, removed } of gpusOf(node))
         if (gpuUuid !== null && !removed && fresh.has(gpuUuid)) return true;
   return false;
 }
 
 function freshGpus(state: PoolState, { id, report }: OnePut): string[] {
+  const node = state.node(id);
   const had = new Set(
-    state.node(id)?.units.flatMap((unit) => (unit.removed ? [] : (unit.gpuUuid ?? []))),
+    node && gpusOf(node).flatMap((gpu) => (gpu.removed ? [] : (gpu.gpuUuid ?? []))),
   );
   return (report.gpus ?? []).flatMap(({ uuid }) => (had.has(uuid) ? [] : uuid));
 }
 
 /** Whether the gate can take all of the reports; a caller with several gates asks each before it writes. */
 export function checkNodes(state: PoolState, now: number, ask: PutNodesAsk): Result<null> {
+  const units = unitsMade(state.config, ask.nodes);
+  if (units > UNITS_A_CALL)
+    return invalid(
+      ["nodes"],
+      `the pool would make ${units} units of these nodes, at most ${UNITS_A_CALL} are made in one call: send fewer nodes`,
+    );
   for (const { id, report, member = false } of ask.nodes) {
     const { name, tenantOwned = false } = report;
     const here = state.node(id) !== undefined;
@@ -91,25 +102,32 @@ export function checkNodes(state: PoolState, now: number, ask: PutNodesAsk): Res
   return ok(null);
 }
 
+function unitsMade(config: PoolConfig | null, nodes: readonly OnePut[]): number {
+  let units = 0;
+  for (const { report } of nodes)
+    for (const { model, memoryMiB, migProfiles = null } of report.gpus ?? [])
+      units += partCount({ model, memoryGiB: gibOf(memoryMiB), migProfiles }, config);
+  return units;
+}
+
 function putNode(turn: Turn, ask: PutNodesAsk, one: OnePut): PutNode {
-  const { id, report } = one;
+  const { id } = one;
   const before = turn.state.node(id) ?? null;
-  const after = before
-    ? changedNode(turn, before, { report, derive: ask.derive })
-    : newNode(ask, one);
+  const after = before ? changedNode(turn, before, one.report) : newNode(turn, ask, one);
   const facts = { id, name: after.name, topologyGen: after.topologyGen };
   if (before === after) return { ...facts, outcome: "unchanged" };
   const givers = ask.givers?.length ? { givers: ask.givers } : {};
   turn.apply({ kind: "node", before, after, ...givers });
   tellOfPut(turn, before, after);
+  reviewUnitReservations(turn, id);
   return { ...facts, outcome: before ? "changed" : "created" };
 }
 
-function newNode({ siteId, ownerId, derive }: PutNodesAsk, { id, report, was }: OnePut): Node {
+function newNode(turn: Turn, ask: PutNodesAsk, { id, report, was }: OnePut): Node {
   return {
     id,
-    siteId,
-    ownerId,
+    siteId: ask.siteId,
+    ownerId: ask.ownerId,
     name: report.name,
     address: report.address ?? null,
     state: report.state ?? "ready",
@@ -119,21 +137,12 @@ function newNode({ siteId, ownerId, derive }: PutNodesAsk, { id, report, was }: 
     version: (was?.version ?? 0) + 1,
     tenantOwned: report.tenantOwned ?? false,
     maintenance: [],
-    units: reportedUnits(id, report, derive).map((unit) => sound(unit, true)),
+    ...newUnits(turn, id, report),
   };
 }
 
-function sound(unit: ReportedUnit, otherwise: boolean): Unit {
-  return { ...unit, healthy: unit.healthy ?? otherwise };
-}
-
 /** The node after the report; at the same version and generation when the report says nothing new. */
-function changedNode(
-  turn: Turn,
-  before: Node,
-  { report, derive }: { report: NodeReport; derive: DeriveId },
-): Node {
-  const units = mergedUnits(turn, before, reportedUnits(before.id, report, derive));
+function changedNode(turn: Turn, before: Node, report: NodeReport): Node {
   const after: Node = {
     ...before,
     address: report.address ?? null,
@@ -141,7 +150,7 @@ function changedNode(
     labels: report.labels ?? {},
     scalars: reportedScalars(report),
     tenantOwned: report.tenantOwned ?? false,
-    units,
+    ...mergedUnits(turn, before, report),
   };
   if (same(before, after)) return before;
   const rewired = topologyOf(before) !== topologyOf(after);
@@ -152,28 +161,9 @@ function changedNode(
   };
 }
 
-/** A device that is no longer reported leaves, or stays as removed while a live booking holds it. */
-function mergedUnits(turn: Turn, before: Node, reported: readonly ReportedUnit[]): Unit[] {
-  const known = new Map(before.units.map((unit) => [unit.id, unit]));
-  const units = reported.map((unit) => {
-    const old = known.get(unit.id);
-    known.delete(unit.id);
-    return old ? { ...sound(unit, old.healthy), key: old.key } : sound(unit, true);
-  });
-  const kept = [...known.values()]
-    .filter((unit) => turn.state.bookingsOf(unit.id).length > 0)
-    .map((unit) => ({ ...unit, removed: true }));
-  return kept.length === 0 ? units : [...units, ...kept].sort(byClassIndexId);
-}
-
-function byClassIndexId(a: Unit, b: Unit): number {
-  const byClass = UNIT_CLASSES.indexOf(a.class) - UNIT_CLASSES.indexOf(b.class);
-  return byClass || a.index - b.index || (a.id < b.id ? -1 : 1);
-}
-
 /** Set, order, NVLink domains and VFIO groups of the GPUs that are there. */
 function topologyOf(node: Node): string {
-  const gpus = node.units.filter((unit) => unit.class === "gpu" && !unit.removed);
+  const gpus = gpusOf(node).filter(({ removed }) => !removed);
   return JSON.stringify(gpus.map((gpu) => [gpu.id, gpu.nvlinkDomain, gpu.vfioGroup]));
 }
 
@@ -183,16 +173,18 @@ function same(a: Node, b: Node): boolean {
 }
 
 function fingerprint(node: Node): string {
-  const { address, state, labels, scalars, tenantOwned, units } = node;
+  const { address, state, labels, scalars, tenantOwned, gpus, units } = node;
   return JSON.stringify([
     address,
     state,
     Object.entries(labels).toSorted(([x], [y]) => (x < y ? -1 : 1)),
     SCALARS.map((scalar) => scalars[scalar]),
     tenantOwned,
-    units.map((u) => [
+    gpus.length,
+    [...gpus, ...units].map((u) => [
       [u.id, u.class, u.index, u.model, u.profile, u.placement, u.gpuUuid, u.memoryGiB],
       [u.nvlinkDomain, u.vfioGroup, u.pciAddress, u.parentUnitId, u.healthy, u.removed],
+      u.migProfiles?.map(({ profile, size, starts }) => [profile, size, starts]),
     ]),
   ]);
 }
@@ -221,13 +213,13 @@ function tellOfPut(turn: Turn, before: Node | null, node: Node): void {
   if (before.state !== node.state) tellOfNode(turn, { type: "node.stateChanged", node, touched });
   if (before.topologyGen !== node.topologyGen)
     tellOfNode(turn, { type: "node.topologyChanged", node, touched });
-  const was = new Map(before.units.map((unit) => [unit.id, unit.healthy]));
-  for (const { id: unitId, healthy } of node.units)
+  const was = new Map([...before.gpus, ...before.units].map((u) => [u.id, u.healthy]));
+  for (const { id: unitId, healthy } of [...node.gpus, ...node.units])
     if ((was.get(unitId) ?? healthy) !== healthy)
       tellOfNode(turn, {
         type: "unit.healthChanged",
         node,
-        touched: touched.filter((r) => r.members.some((m) => m.unitIds.includes(unitId))),
+        touched: holdersOf(turn, node, unitId),
         more: { unitId, healthy },
       });
 }

@@ -1,49 +1,85 @@
 /** Which of a node's free units a booking takes. */
 import type { UnitId } from "../ids.ts";
+import type { Unit } from "../model.ts";
 import { invariant } from "../refusal.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import { freeUnits } from "./fit.ts";
 import type { Window } from "./fit.ts";
-import { newSearch, seatGroups, takeUnits } from "./matching.ts";
-import type { UnitList } from "./matching.ts";
+import { newSearch, seatGroups } from "./matching.ts";
+import type { Demand, UnitList } from "./matching.ts";
+import { seatMembers, slotsOf } from "./members.ts";
+import type { Seats } from "./members.ts";
 import { fitOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
+import { preference } from "./preference.ts";
+import { suits } from "./serve.ts";
+import type { Slot } from "./serve.ts";
+import { takeUnits } from "./take.ts";
 
-/**
- * The units for the request on a node that fits it, in the node's order. Taken first: units outside any
- * NVLink domain, then of the domain with the fewest free, so that whole domains stay whole; among
- * those the ones whose free gap around the window is shortest, so that long gaps stay long.
- */
+/** The units for the request on a node that fits it, in the node's order. */
 export function chooseUnits(plan: Plan, entry: NodeEntry, window: Window): UnitId[] {
-  const free = freeUnits({ plan, entry, fit: fitOf(plan, entry) }, window);
-  const masks = seatGroups(plan.demand, free, newSearch());
-  const taken = masks && takeUnits(plan.demand, masks, preference(free, entry, window.start));
+  const fit = fitOf(plan, entry);
+  const free = freeUnits({ plan, entry, fit }, window);
+  const masks = seatGroups(fit.demand, free, newSearch());
+  const able = (masks ?? []).map((mask) =>
+    fit.demand.lines.map((_, i) => i).filter((i) => mask & (1 << i)),
+  );
+  const taken =
+    masks &&
+    takeUnits(fit.demand.lines, able, preference(free, { entry, window, policy: plan.policy }));
   invariant(taken, `node ${entry.node.id} fits the request and has no units for it`);
+  return unitIdsOf(entry, [...taken.keys()], free);
+}
+
+/** The same for several members at once, a list for each. */
+export function chooseMembers(
+  at: { readonly plan: Plan; readonly entry: NodeEntry },
+  window: Window,
+  members: number,
+): UnitId[][] {
+  const { plan, entry } = at;
+  if (members === 1) return [chooseUnits(plan, entry, window)];
+  const fit = fitOf(plan, entry);
+  const free = freeUnits({ plan, entry, fit }, window);
+  const seats = seatMembers(fit.demand, free, { members, search: newSearch() });
+  const slots = slotsOf(fit.demand, seats ?? [], members);
+  const able = Array.from({ length: free.size }, (_, i) => {
+    const unit = { mask: free.masks[i] as number, domain: free.domains[i] as number };
+    return [...slots.keys()].filter((slot) => suits(unit, slots[slot] as Slot));
+  });
+  const order = preference(free, { entry, window, policy: plan.policy });
+  const wanted = slots.map((slot) => slot.wanted);
+  const taken = seats && takeUnits(wanted, able, order);
+  invariant(taken, `node ${entry.node.id} fits ${members} members and has no units for them`);
+  const bySlot = slots.map((_, slot) => order.filter((unit) => taken.get(unit) === slot));
+  return deal({ demand: fit.demand, seats, members }, slots, bySlot).map((units) =>
+    unitIdsOf(entry, units, free),
+  );
+}
+
+/** Shares the units out to the members: to each of a group's seats in a domain what its lines want there. */
+function deal(
+  about: { readonly demand: Demand; readonly seats: Seats; readonly members: number },
+  slots: readonly Slot[],
+  bySlot: readonly number[][],
+): number[][] {
+  const { demand, seats, members } = about;
+  const seatsOf = seats.map((own) =>
+    [...own].flatMap(([domain, count]) => Array.from({ length: count }, () => domain)),
+  );
+  return Array.from({ length: members }, (_, member) =>
+    demand.lines.flatMap((count, line) => {
+      const group = demand.groups.findIndex((lines) => lines & (1 << line));
+      const domain = seatsOf[group]?.[member] ?? null;
+      const slot = slots.findIndex((one) => one.line === line && one.domain === domain);
+      return (bySlot[slot] ?? []).splice(0, count);
+    }),
+  );
+}
+
+function unitIdsOf(entry: NodeEntry, taken: readonly number[], free: UnitList): UnitId[] {
   return taken
     .map((i) => free.places[i] as number)
     .sort((a, b) => a - b)
-    .map((place) => (entry.node.units[place] as NodeEntry["node"]["units"][number]).id);
-}
-
-/** Positions in the list, best first. */
-function preference(free: UnitList, entry: NodeEntry, start: number): number[] {
-  const inDomain = new Map<number, number>();
-  for (let i = 0; i < free.size; i += 1) {
-    const domain = free.domains[i] as number;
-    if (domain >= 0) inDomain.set(domain, (inDomain.get(domain) ?? 0) + 1);
-  }
-  const keys = Array.from({ length: free.size }, (_, i) => {
-    const domain = free.domains[i] as number;
-    const place = free.places[i] as number;
-    const gap = entry.calendar.gapAround(place, start);
-    return { i, room: inDomain.get(domain) ?? 0, domain, gap, place };
-  });
-  keys.sort(
-    (a, b) =>
-      a.room - b.room ||
-      a.domain - b.domain ||
-      (a.gap === b.gap ? 0 : a.gap - b.gap) ||
-      a.place - b.place,
-  );
-  return keys.map(({ i }) => i);
+    .map((place) => (entry.node.units[place] as Unit).id);
 }

@@ -1,5 +1,5 @@
 /**
- * When a request first fits. A node's answer can only change to yes where something on it ends, so each
+ * When a request first fits, several members: `earliest-gang.ts`. A node's answer can only change to yes where something on it ends, so each
  * node leaps from its asked start over instants at which too little of it can be free, and nodes that
  * cannot beat the best instant so far are left. The search goes out in spans of time: when its steps are
  * used up, everything before the last whole span is known for certain, and the answer says so.
@@ -8,7 +8,9 @@ import { DAY_MS } from "../model.ts";
 import type { PlaceRequest } from "../model.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
+import { gangSteps } from "./earliest-gang.ts";
 import { causeOf, healthyEnough, lastingCause } from "./fit.ts";
+import { firstFrom } from "./later.ts";
 import { fitOf, planOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
@@ -26,6 +28,8 @@ export interface EarliestStartOptions {
   readonly horizonEnd: number;
   /** Looks at one node at one instant; a search that needs more ends early. */
   readonly stepBudget?: number;
+  /** As for `place`. */
+  readonly showWithheld?: boolean | undefined;
 }
 
 const STEP_BUDGET = 400_000;
@@ -71,7 +75,8 @@ function* searchSteps(
   options: EarliestStartOptions,
 ): Generator<void, EarliestStart, void> {
   const { horizonEnd, stepBudget = STEP_BUDGET } = options;
-  const plan = planOf(state, request);
+  const plan = planOf(state, request, options);
+  if (plan.size > 1) return yield* gangSteps(state, plan, { horizonEnd, stepBudget });
   /** For each node: it does not fit before this. */
   const notBefore = Float64Array.from(state.entries, (entry) =>
     isHopeless(plan, entry) ? Number.POSITIVE_INFINITY : request.start,
@@ -118,44 +123,5 @@ function nextTry(plan: Plan, entry: NodeEntry, at: number): number {
   const window = { start: at, end: at + plan.request.end - plan.request.start };
   const cause = causeOf(plan, entry, window);
   if (cause === null) return at;
-  if (cause === "MAINTENANCE") {
-    let clear = at;
-    for (const m of entry.node.maintenance) {
-      if (m.start < window.end && m.end > at) clear = Math.max(clear, m.end);
-    }
-    return clear;
-  }
-  if (cause === "SCALAR") {
-    let clear = at;
-    for (const { scalar, amount } of plan.asks) {
-      const limit = entry.node.scalars[scalar] - amount;
-      const use = entry.scalarUse.get(scalar)?.all;
-      if (use) clear = Math.max(clear, use.clearAfter(window.start, window.end, limit));
-    }
-    return clear;
-  }
-  return unitsLater(plan, entry, window);
-}
-
-/**
- * At least as many more units as are missing have to become free, so not before the last of the soonest
- * of them; when none is missing (the free ones are the wrong ones) not before one more becomes free.
- */
-function unitsLater(
-  plan: Plan,
-  entry: NodeEntry,
-  window: { readonly start: number; readonly end: number },
-): number {
-  const fit = fitOf(plan, entry);
-  const duration = window.end - window.start;
-  let free = 0;
-  const later: number[] = [];
-  fit.places.forEach((place, i) => {
-    if (fit.masks[i] === 0 || entry.usable[place] === 0) return;
-    const from = entry.calendar.nextFree(place, window.start, duration);
-    if (from === window.start) free += 1;
-    else later.push(from);
-  });
-  later.sort((a, b) => a - b);
-  return later[Math.max(0, plan.wanted - free - 1)] ?? Number.POSITIVE_INFINITY;
+  return firstFrom({ plan, entry, window }, cause);
 }

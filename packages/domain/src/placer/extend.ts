@@ -8,6 +8,7 @@ import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import { planOf } from "./plan.ts";
 import { reasonOf } from "./reason.ts";
+import { withheldFrom } from "./withheld.ts";
 
 /** In a refusal the reason counts those of the reservation's own nodes that are in the way. */
 export type Extension =
@@ -23,14 +24,15 @@ export type Extension =
 export function extension(state: PoolState, reservation: Reservation, end: number): Extension {
   const stops = new Map<NodeId, Stop>();
   for (const member of reservation.members) {
-    const stop = firstStop(state, member, reservation.end);
+    const stop = firstStop(state, member, reservation);
     const known = stops.get(member.nodeId);
     if (!known || stop.at < known.at) stops.set(member.nodeId, stop);
   }
   const latestEnd = Math.min(...[...stops.values()].map((stop) => stop.at));
   if (latestEnd >= end) return { fits: true };
-  const { devices, topology, resources } = reservation;
-  const request = { devices, topology, resources, start: reservation.end, end };
+  const { binding, gang, spot, tenantId, devices, topology, resources } = reservation;
+  const asked = { binding, gang, spot, tenantId, devices, topology, resources };
+  const request = { ...asked, start: reservation.end, end };
   const inTheWay = [...stops.values()].filter((stop) => stop.at < end);
   const counts = new Map<Cause, number>();
   for (const { cause } of inTheWay) counts.set(cause, (counts.get(cause) ?? 0) + 1);
@@ -45,8 +47,9 @@ interface Stop {
   readonly scalars: readonly Scalar[];
 }
 
-/** What stops this member from staying past `end`, and when; at one instant in the filters' order. */
-function firstStop(state: PoolState, member: Member, end: number): Stop {
+/** What stops this member from staying past its end, and when; at one instant in the filters' order. */
+function firstStop(state: PoolState, member: Member, reservation: Reservation): Stop {
+  const { end } = reservation;
   const entry = state.entry(member.nodeId);
   invariant(entry, `${member.nodeId} is not in ${state.gateId}`);
   const units = member.unitIds.map((id) => state.place(id)?.unit ?? -1);
@@ -57,6 +60,8 @@ function firstStop(state: PoolState, member: Member, end: number): Stop {
   if (entry.node.state !== "ready") stop("NODE_STATE", end);
   for (const m of entry.node.maintenance) if (m.end > end) stop("MAINTENANCE", m.start);
   if (units.some((unit) => !entry.usable[unit])) stop("UNHEALTHY", end);
+  for (const unit of units)
+    stop("WITHHELD", withheldFrom({ entry, place: unit }, end, reservation));
   for (const unit of units) stop("BUSY", entry.calendar.nextStart(unit, end));
   for (const scalar of SCALARS) {
     const at = scarceFrom(entry, { scalar, amount: member.resources[scalar] }, end);

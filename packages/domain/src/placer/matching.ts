@@ -43,7 +43,7 @@ export function demandOf(lines: readonly number[], groups: readonly number[]): D
   return { lines, bySet, groups };
 }
 
-/** By set of lines, units that may serve those lines and no other; scratch of `enough`. */
+/** By set of lines, units that may serve those lines and no other; scratch of `enough` and `timesOver`. */
 const within = new Int32Array(256);
 
 /**
@@ -58,6 +58,28 @@ export function enough(demand: Demand, masks: readonly number[], size: number): 
     for (let i = 0; i < size; i += 1) able += masks[i] as number;
     return able >= (demand.lines[0] as number);
   }
+  countWithin(sets, masks, size);
+  for (let set = 1; set < sets; set += 1) {
+    const able = size - (within[sets - 1 - set] as number);
+    if (able < (demand.bySet[set] as number)) return false;
+  }
+  return true;
+}
+
+/** How many times over all lines can be served, domains aside: as `enough`, with every want multiplied. */
+export function timesOver(demand: Demand, masks: readonly number[], size: number): number {
+  const sets = demand.bySet.length;
+  countWithin(sets, masks, size);
+  let times = Number.POSITIVE_INFINITY;
+  for (let set = 1; set < sets; set += 1) {
+    const able = size - (within[sets - 1 - set] as number);
+    times = Math.min(times, Math.floor(able / (demand.bySet[set] as number)));
+  }
+  return times;
+}
+
+/** Fills `within`. */
+function countWithin(sets: number, masks: readonly number[], size: number): void {
   within.fill(0, 0, sets);
   for (let i = 0; i < size; i += 1) within[masks[i] as number]! += 1;
   // From "exactly these lines" to "these lines at most".
@@ -66,11 +88,6 @@ export function enough(demand: Demand, masks: readonly number[], size: number): 
       if (set & bit) within[set]! += within[set ^ bit] as number;
     }
   }
-  for (let set = 1; set < sets; set += 1) {
-    const able = size - (within[sets - 1 - set] as number);
-    if (able < (demand.bySet[set] as number)) return false;
-  }
-  return true;
 }
 
 /** Backtracking steps over domains that the searches of one call may take together: some 50 ms. */
@@ -81,10 +98,16 @@ export interface Search {
   stepsLeft: number;
   /** By what the free units look like: whether the groups can be seated. */
   readonly known: Map<string, boolean>;
+  /** Likewise: how many members of a gang can be seated. */
+  readonly most: Map<string, number>;
 }
 
 export function newSearch(): Search {
-  return { stepsLeft: SEARCH_STEPS, known: new Map<string, boolean>() };
+  return {
+    stepsLeft: SEARCH_STEPS,
+    known: new Map<string, boolean>(),
+    most: new Map<string, number>(),
+  };
 }
 
 /**
@@ -149,7 +172,7 @@ export function seatGroups(
 }
 
 /** The masks of each domain's units, in an order of their own. */
-function masksByDomain(masks: readonly number[], units: UnitList): Map<number, number[]> {
+export function masksByDomain(masks: readonly number[], units: UnitList): Map<number, number[]> {
   const found = new Map<number, number[]>();
   for (let i = 0; i < units.size; i += 1) {
     const domain = units.domains[i] as number;
@@ -162,7 +185,7 @@ function masksByDomain(masks: readonly number[], units: UnitList): Map<number, n
 }
 
 /** The same text for units among which exactly the same choices exist. */
-function looksOf(units: UnitList): string {
+export function looksOf(units: UnitList): string {
   const found = masksByDomain(units.masks, units);
   const outside = found.get(-1) ?? [];
   found.delete(-1);
@@ -189,58 +212,4 @@ function domainsByRoom(
     )
     .filter(({ look }) => !looks.has(look) && looks.add(look))
     .map(({ domain }) => domain);
-}
-
-/**
- * The units to take, by the caller's preference: the best set in that order that serves every line
- * (units that can be served together are a matroid, so taking the next one whenever it still fits is
- * best). Positions in the list; null when the lines cannot all be served.
- */
-export function takeUnits(
-  demand: Demand,
-  masks: readonly number[],
-  preference: readonly number[],
-): number[] | null {
-  const serves = new Map<number, number>();
-  const load = demand.lines.map(() => 0);
-  let missing = demand.lines.reduce((sum, count) => sum + count, 0);
-  for (const unit of preference) {
-    if (missing === 0) break;
-    if (serveOne(unit)) missing -= 1;
-  }
-  return missing === 0 ? [...serves.keys()] : null;
-
-  /** Gives the unit a line, moving others where that makes room. */
-  function serveOne(unit: number): boolean {
-    const path = new Map<number, { unit: number; from: number }>();
-    const queue: { line: number; unit: number; from: number }[] = [];
-    let seen = 0;
-    const look = (candidate: number, from: number): void => {
-      for (let line = 0; line < load.length; line += 1) {
-        if (seen & (1 << line) || !((masks[candidate] as number) & (1 << line))) continue;
-        seen |= 1 << line;
-        queue.push({ line, unit: candidate, from });
-      }
-    };
-    look(unit, -1);
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      path.set(next.line, { unit: next.unit, from: next.from });
-      if ((load[next.line] as number) < (demand.lines[next.line] as number)) {
-        shift(path, next.line);
-        return true;
-      }
-      for (const [other, line] of serves) if (line === next.line) look(other, line);
-    }
-    return false;
-  }
-
-  /** Walks the path back: each unit on it moves to the line that it found. */
-  function shift(path: ReadonlyMap<number, { unit: number; from: number }>, free: number): void {
-    load[free]! += 1;
-    for (let line = free; line >= 0;) {
-      const step = path.get(line) as { unit: number; from: number };
-      serves.set(step.unit, line);
-      line = step.from;
-    }
-  }
 }

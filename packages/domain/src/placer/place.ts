@@ -1,7 +1,8 @@
 /**
  * Finds room for a request: walks the nodes by id, asks each for the first filter that rules it out
- * (`fit.ts`), keeps the best (`score.ts`) and picks their units (`choose.ts`). When no node is left, says
- * why (`reason.ts`). The same state and request give the same answer; equal scores go to the lower id.
+ * (`fit.ts`), keeps the best (`score.ts`, several members: `gang.ts`) and picks their units (`choose.ts`).
+ * When no node is left, says why (`reason.ts`). The same state and request give the same answer; equal
+ * scores go to the lower id.
  */
 import type { NodeId, UnitId } from "../ids.ts";
 import type { PlaceRequest, Scalar } from "../model.ts";
@@ -9,15 +10,18 @@ import type { Cause, Reason } from "../refusal.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import { chooseUnits } from "./choose.ts";
-import { causeOf, scarceScalars } from "./fit.ts";
+import { causeOf, isPlain, scarceScalars } from "./fit.ts";
+import { placeGang } from "./gang.ts";
+import { gpusTaken, wholeScore } from "./node-binding.ts";
 import { fitOf, planOf, scoredMost } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { reasonOf } from "./reason.ts";
 import { bestScore, scoreOf } from "./score.ts";
+import { Top } from "./top.ts";
 
 const CANDIDATES_MAX = 10;
 
-/** A node that can take the whole request, and the units that it would give. */
+/** A node that can take a whole member, and the units that it would give. */
 export interface Candidate {
   readonly nodeId: NodeId;
   readonly nodeName: string;
@@ -27,26 +31,56 @@ export interface Candidate {
   readonly score: number;
 }
 
-/** Candidates are on different nodes, best first, at least one. */
 export type Placement =
-  | { readonly fits: true; readonly candidates: readonly Candidate[] }
+  | {
+      readonly fits: true;
+      /**
+       * For one member: different nodes, best first, at least one. For several (a gang, several whole nodes):
+       * the members of the best choice, by node.
+       */
+      readonly candidates: readonly Candidate[];
+      /** What a booking takes, an entry a member or node. */
+      readonly members: readonly Candidate[];
+    }
   | { readonly fits: false; readonly reason: Reason };
 
-/** @param options at most `candidatesMax` candidates, 1 to 10; fewer cost less */
+export interface PlaceOptions {
+  /** At most so many candidates for one member, 1 to 10; fewer cost less. */
+  readonly candidatesMax?: number | undefined;
+  /** Whether the asker may learn that units are withheld from it; to others they are booked. */
+  readonly showWithheld?: boolean | undefined;
+  /** Of whole nodes those with the fewest GPUs, instead of those with the best score. */
+  readonly fewestGpus?: boolean | undefined;
+}
+
 export function place(
   state: PoolState,
   request: PlaceRequest,
-  options: { readonly candidatesMax?: number } = {},
+  options: PlaceOptions = {},
 ): Placement {
-  const plan = planOf(state, request);
-  const top = new Top(Math.min(CANDIDATES_MAX, options.candidatesMax ?? CANDIDATES_MAX));
-  const unbeatable = bestScore(plan.policy, scoredMost(state, plan), plan.scoredWanted);
+  const plan = planOf(state, request, options);
+  if (plan.size === 1) return placeOne(state, plan, options);
+  const found = placeGang(state, plan, options);
+  if (!found.fits) return { fits: false, reason: reasonOf(plan, found.findings, options) };
+  const members = found.members.map(({ entry, unitIds, score }) => {
+    return { nodeId: entry.node.id, nodeName: entry.node.name, unitIds, score };
+  });
+  return { fits: true, candidates: members, members };
+}
+
+function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placement {
+  const { request } = plan;
+  const rate = options.fewestGpus && plan.whole ? fewestFirst : nodeScore;
+  const top = new Top<NodeEntry>(Math.min(CANDIDATES_MAX, options.candidatesMax ?? CANDIDATES_MAX));
+  const unbeatable = plan.whole
+    ? Number.POSITIVE_INFINITY
+    : bestScore(plan.policy, scoredMost(state, plan), plan.scoredWanted);
   const counts = new Map<Cause, number>();
   const scarce = new Set<Scalar>();
   for (const entry of state.entries) {
     const cause = causeOf(plan, entry, request);
     if (cause === null) {
-      top.offer(entry, nodeScore(plan, entry));
+      top.offer(entry, rate(plan, entry));
       if (top.worst >= unbeatable) break;
       continue;
     }
@@ -55,42 +89,25 @@ export function place(
     for (const scalar of scarceScalars(plan, entry, request)) scarce.add(scalar);
   }
   if (top.list.length === 0) {
-    return { fits: false, reason: reasonOf(plan, { nodes: state.nodeCount, counts, scarce }) };
+    const findings = { nodes: state.nodeCount, counts, scarce, gang: null };
+    return { fits: false, reason: reasonOf(plan, findings, options) };
   }
-  const candidates = top.list.map(({ entry, score }) => {
+  const candidates = top.list.map(({ item: entry, score }) => {
     const { id: nodeId, name: nodeName } = entry.node;
-    return { nodeId, nodeName, unitIds: chooseUnits(plan, entry, request), score };
+    const unitIds = chooseUnits(plan, entry, request);
+    return { nodeId, nodeName, unitIds, score: plan.whole ? wholeScore(entry) : score };
   });
-  return { fits: true, candidates };
+  return { fits: true, candidates, members: candidates.slice(0, 1) };
 }
 
 /** Right after `causeOf` found that the node fits: `plan.units` still holds its free units. */
 function nodeScore(plan: Plan, entry: NodeEntry): number {
+  if (plan.whole) return wholeScore(entry);
   const total = fitOf(plan, entry).scoredTotal;
-  const whole = entry.calendar.size === 0 && entry.faulty === 0;
-  const free = whole ? total : plan.units.scored;
+  const free = isPlain(entry) ? total : plan.units.scored;
   return scoreOf(plan.policy, { free, total }, plan.scoredWanted);
 }
 
-/** The best few, in order; among equals the first one offered stays ahead. */
-class Top {
-  readonly list: { readonly entry: NodeEntry; readonly score: number }[] = [];
-  readonly #max: number;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /** What a newcomer has to beat; below every score while there is room. */
-  get worst(): number {
-    return this.list.length < this.#max ? -1 : (this.list.at(-1)?.score ?? -1);
-  }
-
-  offer(entry: NodeEntry, score: number): void {
-    if (score <= this.worst) return;
-    let at = this.list.length;
-    while (at > 0 && (this.list[at - 1]?.score ?? 0) < score) at -= 1;
-    this.list.splice(at, 0, { entry, score });
-    if (this.list.length > this.#max) this.list.pop();
-  }
+function fewestFirst(_: Plan, entry: NodeEntry): number {
+  return -gpusTaken(entry);
 }

@@ -7,7 +7,9 @@ import type { PoolState } from "../state/pool-state.ts";
 import type { Shape, ShapeUnit } from "../state/shape.ts";
 import { canSeat, demandOf, enough, newSearch, UnitList } from "./matching.ts";
 import type { Demand, Search } from "./matching.ts";
+import { wholeShapeFit } from "./node-binding.ts";
 import type { Policy } from "./score.ts";
+import { withoutHidden } from "./withheld.ts";
 
 /** The units that a sharing mode makes of a node. */
 const CLASSES_OF: Readonly<Record<SharingMode, readonly DeviceClass[]>> = {
@@ -21,6 +23,10 @@ const CLASSES_OF: Readonly<Record<SharingMode, readonly DeviceClass[]>> = {
 export interface ShapeFit {
   /** Why it could never fit; null when it could. */
   readonly cause: Cause | null;
+  /** What one member wants of it. */
+  readonly demand: Demand;
+  /** Units that one member wants in all. */
+  readonly wanted: number;
   /** Units that matter: those that may serve a line, and all of the class that the score looks at. */
   readonly places: readonly number[];
   /** For each of `places`: the lines that it may serve. */
@@ -33,8 +39,15 @@ export interface ShapeFit {
 
 export interface Plan {
   readonly request: PlaceRequest;
+  /** How many times it is wanted: members of a gang, or nodes. */
+  readonly size: number;
+  /** Whether a member is a whole node. */
+  readonly whole: boolean;
+  /** The label that the nodes of all members share. */
+  readonly topologyKey: string | undefined;
   readonly sharing: SharingMode;
   readonly policy: Policy;
+  /** What one member wants, unless that is a whole node. */
   readonly demand: Demand;
   /** Units wanted in all, and of the class that the score looks at. */
   readonly wanted: number;
@@ -53,15 +66,27 @@ export interface Plan {
   readonly pinned: ReadonlyMap<NodeEntry, ShapeFit> | null;
 }
 
-export function planOf(state: PoolState, request: PlaceRequest): Plan {
-  const { devices } = request;
+/** @param options with `showWithheld` a line may name a withheld unit: its asker may know of it */
+export function planOf(
+  state: PoolState,
+  asked: PlaceRequest,
+  options: { readonly showWithheld?: boolean | undefined } = {},
+): Plan {
+  const request = options.showWithheld ? asked : withoutHidden(state, asked);
+  const { devices, gang } = request;
+  const whole = request.binding === "node";
   const scoredClass = (devices.find((line) => line.class === "gpu") ?? devices[0])?.class ?? "gpu";
   const ofScored = devices.filter((line) => line.class === scoredClass);
   const sharing = state.config?.sharing ?? "exclusive";
   const base = {
     request,
+    size: gang?.size ?? (whole ? (devices[0]?.count ?? 1) : 1),
+    whole,
+    topologyKey: gang?.topologyKey,
     sharing,
-    foreign: devices.map((line) => line.class).filter((c) => !CLASSES_OF[sharing].includes(c)),
+    foreign: whole
+      ? []
+      : devices.map((line) => line.class).filter((c) => !CLASSES_OF[sharing].includes(c)),
     policy: state.config?.policy.placement ?? "pack",
     demand: demandOf(
       devices.map((line) => line.count),
@@ -79,7 +104,7 @@ export function planOf(state: PoolState, request: PlaceRequest): Plan {
     labelled: devices.map((line) => line.selector?.labels).filter((l) => l !== undefined),
     pinned: null,
   };
-  return { ...base, pinned: pinnedFits(state, base) };
+  return { ...base, pinned: whole ? null : pinnedFits(state, base) };
 }
 
 /** What the request finds on this node, all of it empty and healthy. */
@@ -87,7 +112,9 @@ export function fitOf(plan: Plan, entry: NodeEntry): ShapeFit {
   const pinned = plan.pinned?.get(entry);
   const known = pinned ?? plan.fits[entry.shape.number];
   if (known) return known;
-  const fit = shapeFit(plan, entry.shape, plan.pinned ? NO_UNIT : EVERY_UNIT);
+  const fit = plan.whole
+    ? wholeShapeFit(entry.shape)
+    : shapeFit(plan, entry.shape, plan.pinned ? NO_UNIT : EVERY_UNIT);
   plan.fits[entry.shape.number] = fit;
   return fit;
 }
@@ -164,8 +191,10 @@ function shapeFit(plan: Plan, shape: Shape, named: Named): ShapeFit {
     fit.domains.push(unit.domain);
     fit.scored.push(scored ? 1 : 0);
   });
+  const { demand, wanted } = plan;
   const scoredTotal = fit.scored.reduce((sum, one) => sum + one, 0);
-  return { ...fit, scoredTotal, cause: structuralCause(plan, shape, { passes, ...fit }) };
+  const cause = structuralCause(plan, shape, { passes, ...fit });
+  return { ...fit, demand, wanted, scoredTotal, cause };
 }
 
 /**

@@ -4,6 +4,10 @@ import { SCALARS } from "../model.ts";
 import { NODE_CAUSES } from "../refusal.ts";
 import type { Cause, Reason } from "../refusal.ts";
 import type { Plan } from "./plan.ts";
+import type { Shortfall } from "./shortfall.ts";
+
+/** A node that takes one member comes last: the whole does not fit. */
+const ORDER: readonly Cause[] = [...NODE_CAUSES, "GANG"];
 
 /** What the walk over the nodes found; the counts add up to `nodes`. */
 export interface Findings {
@@ -11,26 +15,54 @@ export interface Findings {
   readonly counts: ReadonlyMap<Cause, number>;
   /** Scalars that some node had too little of. */
   readonly scarce: ReadonlySet<Scalar>;
+  /** How much of it would fit, when more than one member is asked for and some node takes one. */
+  readonly gang?: Shortfall | null;
 }
 
-/** The cause of the most nodes leads; equals in the order of the filters. */
-export function reasonOf(plan: Plan, findings: Findings): Reason {
+/**
+ * The cause of the most nodes leads; equals in the order of the filters.
+ * @param options without `showWithheld` a withheld unit reads as a booked one
+ */
+export function reasonOf(
+  plan: Plan,
+  found: Findings,
+  options: { readonly showWithheld?: boolean | undefined } = {},
+): Reason {
+  const findings = options.showWithheld ? found : withWithheldAsBusy(found);
   const asked = describe(plan);
   if (findings.nodes === 0) {
     return { code: "EMPTY_POOL", message: `${asked}: the pool has no nodes`, blocked: [] };
   }
-  const blocked = NODE_CAUSES.map((cause) => ({ cause, nodes: findings.counts.get(cause) ?? 0 }))
+  const blocked = ORDER.map((cause) => ({ cause, nodes: findings.counts.get(cause) ?? 0 }))
     .filter(({ nodes }) => nodes > 0)
     .sort((a, b) => b.nodes - a.nodes);
   const clauses = blocked.map(({ cause, nodes }, i) => {
     const who = i === 0 ? `${nodes} of ${findings.nodes} nodes` : `${nodes}`;
-    return `${who} ${clause(plan, cause, { one: nodes === 1, scarce: findings.scarce })}`;
+    return `${who} ${clause(plan, cause, { one: nodes === 1, findings })}`;
   });
   const code = (blocked[0] as (typeof blocked)[number]).cause;
   return { code, message: `${asked}: ${clauses.join(", ")}`, blocked };
 }
 
+function withWithheldAsBusy(found: Findings): Findings {
+  const withheld = found.counts.get("WITHHELD") ?? 0;
+  if (withheld === 0) return found;
+  const counts = new Map(found.counts);
+  counts.delete("WITHHELD");
+  counts.set("BUSY", (counts.get("BUSY") ?? 0) + withheld);
+  return { ...found, counts };
+}
+
 function describe(plan: Plan): string {
+  const { request, size, topologyKey } = plan;
+  const one = describeMember(plan);
+  const place = topologyKey === undefined ? "" : ` on one ${topologyKey}`;
+  if (request.gang) return `a gang of ${size} with ${one} each${place}`;
+  return plan.whole && size > 1 ? `${size} whole nodes` : one;
+}
+
+function describeMember(plan: Plan): string {
+  if (plan.whole) return "1 whole node";
   const { devices, topology } = plan.request;
   const lines = devices.map((line) => {
     const linked = topology === "any" && line.topology === "nvlink-all" && line.class === "gpu";
@@ -44,7 +76,7 @@ function describe(plan: Plan): string {
 function clause(
   plan: Plan,
   cause: Cause,
-  about: { readonly one: boolean; readonly scarce: ReadonlySet<Scalar> },
+  about: { readonly one: boolean; readonly findings: Findings },
 ): string {
   const are = about.one ? "is" : "are";
   const have = about.one ? "has" : "have";
@@ -54,7 +86,9 @@ function clause(
     case "MAINTENANCE":
       return `${are} in maintenance in this window`;
     case "UNHEALTHY":
-      return `${have} too few healthy units`;
+      return `${have} ${plan.whole ? "faulty units" : "too few healthy units"}`;
+    case "WITHHELD":
+      return `${have} units that are reserved for others`;
     case "SELECTOR":
       return `${about.one ? "does" : "do"} not match the selector`;
     case "CLASS":
@@ -66,10 +100,23 @@ function clause(
     case "NVLINK":
       return `${have} no NVLink domain with ${linkedMost(plan)} free gpu`;
     case "SCALAR":
-      return `${have} too little ${SCALARS.filter((s) => about.scarce.has(s)).join(" and ")}`;
-    default:
+      return `${have} too little ${SCALARS.filter((s) => about.findings.scarce.has(s)).join(" and ")}`;
+    case "TOPOLOGY_KEY":
+      return `${have} no label ${plan.topologyKey ?? ""}`;
+    case "GANG":
+      return `${have} room for ${gangRoom(plan, about.findings.gang ?? null)}`;
+    case "EMPTY_POOL":
       return `${are} ruled out`;
   }
+}
+
+/** Of several domains only the best one counts: members cannot be on two. */
+function gangRoom(plan: Plan, gang: Shortfall | null): string {
+  const { size, topologyKey, request } = plan;
+  const what = request.gang ? "members" : "nodes";
+  const together = topologyKey === undefined ? "in all" : `at most on one ${topologyKey}`;
+  const lacking = gang && gang.lacking.length > 0 ? `, short of ${gang.lacking.join(" and ")}` : "";
+  return `${gang?.room ?? 0} of ${size} ${what} ${together}${lacking}`;
 }
 
 function lackingClass(plan: Plan): string {
@@ -81,6 +128,7 @@ function lackingClass(plan: Plan): string {
 }
 
 function tooFew(plan: Plan): string {
+  if (plan.whole) return "no units at all";
   const [line, ...others] = plan.request.devices;
   if (!line || others.length > 0) return "too few units for all lines together";
   return `fewer than ${line.count} ${line.selector ? "matching " : ""}${line.class}`;

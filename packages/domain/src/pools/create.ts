@@ -1,10 +1,10 @@
 /** Makes an empty pool on a site of its owner. */
 import type { PoolId, ProviderAccountId, SiteId, TenantId } from "../ids.ts";
 import type { Agent, PoolClass, PoolConfig, SharingMode } from "../model.ts";
-import { notOfferedInPool } from "../not-offered.ts";
 import { type InputIssue, type Result, ok, refuse } from "../refusal.ts";
 import type { Turn } from "../turn.ts";
 import { type QuotaMap, changeConfig, replaceQuota, resizeQuota, tellPool } from "./config.ts";
+import { knownTables } from "./mig-layout.ts";
 import { type PolicyInput, policyIssues, storedPolicy } from "./policy.ts";
 
 /** An owner that names no quota may use all of its GPUs. */
@@ -29,7 +29,7 @@ export interface CreatePoolAsk {
 
 /** The pool at version 1. Who may make it, and that site and account are the tenant's, is checked before. */
 export function createPool(turn: Turn, ask: CreatePoolAsk): Result<PoolConfig> {
-  const issues = [...createPoolIssues(ask, ask), ...notOfferedInPool(ask)];
+  const issues = createPoolIssues(ask, ask.siteKind);
   if (issues.length > 0) return refuse({ code: "INVALID_INPUT", issues });
   const config: PoolConfig = {
     id: ask.poolId,
@@ -65,10 +65,10 @@ export function poolAgent(ask: Pick<CreatePoolAsk, "agent" | "class">): Agent {
   return ask.agent ?? (ask.class === "provider" ? "none" : "bcd");
 }
 
-/** What is wrong with the request; of the policy on this kind of site only when a site is given. */
+/** What is wrong with the request; of what the kind of site forbids only when it is given. */
 export function createPoolIssues(
   ask: Pick<CreatePoolAsk, "class" | "agent" | "providerAccountId" | "policy">,
-  site: Pick<PoolConfig, "siteKind"> | null,
+  siteKind: PoolConfig["siteKind"] | null,
 ): InputIssue[] {
   const issues: InputIssue[] = [];
   if (ask.class === "provider") {
@@ -85,5 +85,5 @@ export function createPoolIssues(
       message: "only a provider pool has a provider account",
     });
   }
-  return [...issues, ...policyIssues(ask.policy, site)];
+  return [...issues, ...policyIssues(ask.policy, { siteKind, tables: knownTables })];
 }

@@ -1,7 +1,9 @@
 /** A pool's policy: one validator a part, each said in words that name what to change. */
 import { parseDuration } from "../duration.ts";
+import { REPLICAS_MAX } from "../fleet/units.ts";
 import type { PoolConfig, PoolPolicy } from "../model.ts";
 import type { InputIssue } from "../refusal.ts";
+import { type TablesOf, layoutFault } from "./mig-layout.ts";
 
 /** As the owner writes it: the cluster's token is in it, and goes into a sealed place of its own. */
 export interface PolicyInput extends Omit<PoolPolicy, "kubernetes"> {
@@ -15,15 +17,18 @@ export interface PolicyInput extends Omit<PoolPolicy, "kubernetes"> {
 }
 
 export const REPLICAS_MIN = 2;
-export const REPLICAS_MAX = 48;
 export const HUGEPAGES_MAX = 65_536;
 export const POLICY_LIST_MAX = 64;
 export const NOTICE_MAX_SECONDS = 3_600;
 const PROFILES_MAX = 7;
 const KUBERNETES_PARTS = ["endpoint", "token", "caHash"] as const;
 
-/** Null while the site is not known: what depends on it is not looked at. */
-type Site = Pick<PoolConfig, "siteKind"> | null;
+/** Where the policy is to hold. What depends on a part that is null is not looked at. */
+export interface PolicyPlace {
+  readonly siteKind: PoolConfig["siteKind"] | null;
+  readonly tables: TablesOf | null;
+}
+
 type Complaint = { readonly path?: readonly (string | number)[]; readonly message: string } | null;
 type Part = Exclude<keyof PolicyInput, "singleTenant" | "platformOperated" | "label" | "placement">;
 
@@ -32,14 +37,14 @@ const VALIDATORS: {
   readonly [P in Part]: (
     part: NonNullable<PolicyInput[P]>,
     policy: PolicyInput,
-    site: Site,
+    place: PolicyPlace,
   ) => Complaint;
 } = {
-  migLayout: (layout) => {
+  migLayout: (layout, _policy, { tables }) => {
     const wrong = Object.entries(layout).find(([, p]) => p.length < 1 || p.length > PROFILES_MAX);
-    return wrong
-      ? { path: [wrong[0]], message: `a GPU is cut into 1 to ${PROFILES_MAX} instances` }
-      : null;
+    if (wrong)
+      return { path: [wrong[0]], message: `a GPU is cut into 1 to ${PROFILES_MAX} instances` };
+    return tables && layoutFault(layout, tables);
   },
   sharing: ({ replicas }) =>
     within(replicas, REPLICAS_MIN, REPLICAS_MAX)
@@ -53,11 +58,11 @@ const VALIDATORS: {
   },
   kernelModules: atMost64,
   prewarmImages: atMost64,
-  kubernetes: (join, policy, site) => {
+  kubernetes: (join, policy, { siteKind }) => {
     const missing = KUBERNETES_PARTS.filter((part) => !join[part]);
     if (missing.length > 0)
       return { message: `a join set is given whole: ${missing.join(", ")} missing` };
-    if (site?.siteKind === "platform" && policy.platformOperated !== true)
+    if (siteKind === "platform" && policy.platformOperated !== true)
       return {
         message:
           "on a platform site a join set needs platformOperated: true, as it gives root on the nodes",
@@ -73,20 +78,20 @@ const VALIDATORS: {
 };
 
 /** Every part that the nodes or the rules cannot take; paths begin at `policy`. */
-export function policyIssues(policy: PolicyInput, site: Site): InputIssue[] {
+export function policyIssues(policy: PolicyInput, place: PolicyPlace): InputIssue[] {
   return (Object.keys(VALIDATORS) as Part[]).flatMap((part) => {
-    const complaint = validate(part, policy, site);
+    const complaint = validate(part, policy, place);
     return complaint
       ? [{ path: ["policy", part, ...(complaint.path ?? [])], message: complaint.message }]
       : [];
   });
 }
 
-function validate<P extends Part>(part: P, policy: PolicyInput, site: Site): Complaint {
+function validate<P extends Part>(part: P, policy: PolicyInput, place: PolicyPlace): Complaint {
   const value = policy[part];
   return value === undefined
     ? null
-    : VALIDATORS[part](value as NonNullable<PolicyInput[P]>, policy, site);
+    : VALIDATORS[part](value as NonNullable<PolicyInput[P]>, policy, place);
 }
 
 /** The policy as it is stored and shown: whole parts only, the token replaced by the fact that it is set. */

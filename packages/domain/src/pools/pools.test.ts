@@ -15,6 +15,7 @@ import {
 import { PoolState } from "../state/pool-state.ts";
 import { archivePool } from "./archive.ts";
 import { type CreatePoolAsk, OWNER_QUOTA_DEFAULT, createPool } from "./create.ts";
+import { knownTables } from "./mig-layout.ts";
 import { offerPool } from "./offer.ts";
 import { guestPolicy, policyIssues, storedPolicy } from "./policy.ts";
 import { unofferPool } from "./unoffer.ts";
@@ -60,7 +61,7 @@ describe("create", () => {
     createdBy: "t-own/admin",
   };
   const blank = (): TestTurn =>
-    new TestTurn(PoolState.load({ gateId: ask.poolId, config: null, nodes: [], reservations: [] }));
+    new TestTurn(PoolState.load({ ...gpuPool(0, 0), gateId: ask.poolId, config: null }));
 
   it("makes version 1, with bcd and the owner's quota, and tells the owner alone", () => {
     const turn = blank();
@@ -76,9 +77,7 @@ describe("create", () => {
     [{ class: "provider" }, "providerAccountId"],
     [{ class: "provider", providerAccountId: "pacct_0", agent: "bcd" }, "agent"],
     [{ providerAccountId: "pacct_0" }, "providerAccountId"],
-    [{ sharing: "mig" }, "sharing"],
-    [{ sharing: "timeslice" }, "sharing"],
-    [{ policy: { migLayout: { H100: ["7g.80gb"] } } }, "policy"],
+    [{ sharing: "mig", policy: { migLayout: { H100: ["7g.40gb"] } } }, "policy"],
     [{ policy: { maxDuration: "0h" } }, "policy"],
   ] as const)("refuses %o by its field %s", (given, field) => {
     const turn = blank();
@@ -95,7 +94,7 @@ describe("create", () => {
 });
 
 describe("a policy", () => {
-  const site = (siteKind: "custom" | "platform") => ({ siteKind });
+  const site = (siteKind: "custom" | "platform") => ({ siteKind, tables: knownTables });
   const join = { endpoint: "https://k8s", token: "secret", caHash: "sha256:0" };
 
   it.each([
@@ -109,6 +108,15 @@ describe("a policy", () => {
     [{ maxDuration: "P1Y" }, ["policy", "maxDuration"]],
     [{ horizon: 0 }, ["policy", "horizon"]],
     [{ migLayout: { H100: [] } }, ["policy", "migLayout", "H100"]],
+    [{ migLayout: { L40S: ["1g.5gb"] } }, ["policy", "migLayout", "L40S"]],
+    [
+      { migLayout: { H100: ["7g.80gb"], "NVIDIA H100": ["7g.80gb"] } },
+      ["policy", "migLayout", "NVIDIA H100"],
+    ],
+    [
+      { migLayout: { H100: [...Array(4).fill("1g.20gb"), "1g.10gb"] } },
+      ["policy", "migLayout", "H100", 4],
+    ],
   ])("%o is refused at %o", (policy, path) => {
     expect(policyIssues(policy, site("custom")).map((issue) => issue.path)).toEqual([path]);
   });
@@ -118,6 +126,7 @@ describe("a policy", () => {
       label: "",
       singleTenant: true,
       sharing: { replicas: 48 },
+      migLayout: { H100: Array(7).fill("1g.10gb"), "NVIDIA A30": ["4g.24gb"] },
       hugepages: { size1Gi: 0, size2Mi: 65_536 },
       kernelModules: Array.from({ length: 64 }, () => "vfio"),
       kubernetes: join,

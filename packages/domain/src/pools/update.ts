@@ -1,10 +1,11 @@
 /** Replaces a pool's policy, its GPU model, or both. */
 import type { TenantId } from "../ids.ts";
 import type { PoolConfig } from "../model.ts";
-import { notOfferedInPool } from "../not-offered.ts";
+import { takePendingLayouts } from "../fleet/settle.ts";
 import { type Result, ok, refuse } from "../refusal.ts";
 import type { Turn } from "../turn.ts";
 import { atPoolVersion, changeConfig, openPool, tellPool } from "./config.ts";
+import { tablesIn } from "./mig-layout.ts";
 import { type PolicyInput, policyIssues, storedPolicy } from "./policy.ts";
 
 export interface UpdatePoolAsk {
@@ -14,7 +15,10 @@ export interface UpdatePoolAsk {
   readonly version?: number | undefined;
 }
 
-/** The pool, one version on. A field that is not given stays, so updates of different fields both hold. */
+/**
+ * The pool, one version on; nodes whose GPUs are idle take a new layout or number of slots at once. A field
+ * that is not given stays, so updates of different fields both hold.
+ */
 export function updatePool(turn: Turn, ask: UpdatePoolAsk): Result<PoolConfig> {
   if (ask.policy === undefined && ask.gpuModel === undefined) return refuse(NOTHING);
   const open = openPool(turn, ask.tenantId);
@@ -23,11 +27,8 @@ export function updatePool(turn: Turn, ask: UpdatePoolAsk): Result<PoolConfig> {
   if (!current.ok) return current;
   const before = current.value;
   if (ask.policy !== undefined) {
-    const { sharing } = before;
-    const issues = [
-      ...notOfferedInPool({ sharing, policy: ask.policy }),
-      ...policyIssues(ask.policy, before),
-    ];
+    const { siteKind } = before;
+    const issues = policyIssues(ask.policy, { siteKind, tables: tablesIn(turn.state) });
     if (issues.length > 0) return refuse({ code: "INVALID_INPUT", issues });
     if (ask.policy.singleTenant && heldByMany(before))
       return refuse({
@@ -50,6 +51,7 @@ export function updatePool(turn: Turn, ask: UpdatePoolAsk): Result<PoolConfig> {
     owner: { version, gpuModel, policy, changed },
     guests: after.offers.map(({ tenantId }) => ({ tenantId, data: { version, gpuModel } })),
   });
+  takePendingLayouts(turn);
   return ok(after);
 }
 

@@ -128,7 +128,8 @@ describe("applyDue", () => {
     const id = "mnt_00000000000000000000000000";
     const window = { id, start: NOW + MINUTE, end: NOW + HOUR, active: false } as const;
     const node = gpuNode(0, 2, { maintenance: [window] });
-    const turn = turnOn({ gateId: node.id, config: null, nodes: [node], reservations: [] });
+    const blank = { config: null, reservations: [], unitReservations: [], waiters: [] };
+    const turn = turnOn({ ...blank, gateId: node.id, nodes: [node] });
     turn.moveTo(NOW + MINUTE);
     turn.moveTo(NOW + HOUR);
     expect(turn.events.map((e) => [e.type, e.views.map((v) => v.tenantId)])).toEqual([

@@ -1,12 +1,19 @@
-/** Applies what time does to a pool: starts, ends, lapses, notices of an end, maintenance. */
-import { tellOfNode, windowFacts } from "../fleet/events.ts";
+/**
+ * Applies what time does to a pool: starts, ends, lapses, notices of an end, maintenance,
+ * terms of unit reservations, deadlines of those who wait.
+ */
+import { applyMaintenance } from "../fleet/maintenance.ts";
+import { takePendingLayouts } from "../fleet/settle.ts";
+import type { ReservationId } from "../ids.ts";
 import type { Reservation } from "../model.ts";
 import { follow } from "../lifecycle.ts";
 import { invariant } from "../refusal.ts";
 import type { DueItem } from "../state/due-queue.ts";
 import type { Turn } from "../turn.ts";
-import { endReservation } from "./end.ts";
+import { applyTerm } from "../unit-reservations/due.ts";
+import { PREEMPTED, endReservation } from "./end.ts";
 import { change, tell } from "./events.ts";
+import { healUntried, tellIfDegraded } from "./heal.ts";
 
 /**
  * Everything that is due at the turn's `now`, in the order in which it should have happened; at one
@@ -15,9 +22,13 @@ import { change, tell } from "./events.ts";
  */
 export function applyDue(turn: Turn): void {
   for (let item = turn.state.due(turn.now); item; item = turn.state.due(turn.now)) {
-    if ("nodeId" in item) applyMaintenance(turn, item);
-    else applyToReservation(turn, item);
+    if ("reservationId" in item) applyToReservation(turn, item);
+    else if ("maintenanceId" in item) applyMaintenance(turn, item);
+    else if ("unitReservationId" in item) applyTerm(turn, item);
+    else giveUpWaiting(turn, item.waiterId);
   }
+  takePendingLayouts(turn);
+  healUntried(turn);
 }
 
 function applyToReservation(turn: Turn, item: Extract<DueItem, { reservationId: unknown }>): void {
@@ -38,14 +49,23 @@ function applyToReservation(turn: Turn, item: Extract<DueItem, { reservationId: 
 function start(turn: Turn, before: Reservation, at: number): void {
   const after: Reservation = {
     ...before,
-    state: follow(before.state, "start"),
+    // One that is under notice begins as well, and stays under notice.
+    state: before.state === "scheduled" ? follow(before.state, "start") : before.state,
+    startedAt: at,
+    pins: [],
     version: before.version + 1,
     updatedAt: at,
   };
   change(turn, "reservation.activated", { before, after });
+  tellIfDegraded(turn, after);
 }
 
+/** Its window is over, or the notice that cut it. */
 function complete(turn: Turn, before: Reservation): void {
+  if (before.state === "preempting") {
+    endReservation(turn, before, { trigger: "preempt", at: before.end, reason: PREEMPTED });
+    return;
+  }
   endReservation(turn, before, {
     trigger: "complete",
     at: before.end,
@@ -70,25 +90,8 @@ function warn(turn: Turn, before: Reservation): void {
   tell(turn, "reservation.endingSoon", after);
 }
 
-/** Told to the node's owner and to the tenants whose bookings the window touches. */
-function applyMaintenance(turn: Turn, item: Extract<DueItem, { nodeId: unknown }>): void {
-  const before = turn.state.node(item.nodeId);
-  invariant(before, "maintenance is due on a node of the gate");
-  const window = before.maintenance.find(({ id }) => id === item.maintenanceId);
-  invariant(window, "a window that is due is its node's");
-  const starts = item.kind === "maintenanceStart";
-  const maintenance = starts
-    ? before.maintenance.map((w) => (w.id === window.id ? { ...w, active: true } : w))
-    : before.maintenance.filter((w) => w.id !== window.id);
-  const node = { ...before, maintenance, version: before.version + 1 };
-  turn.apply({ kind: "node", before, after: node });
-  const touched = turn.state
-    .reservationsOn(node.id)
-    .filter(({ start, end }) => start < window.end && end > window.start);
-  tellOfNode(turn, {
-    type: starts ? "maintenance.started" : "maintenance.ended",
-    node,
-    touched,
-    more: windowFacts(window),
-  });
+function giveUpWaiting(turn: Turn, waiterId: ReservationId): void {
+  const before = turn.state.waiting.get(waiterId);
+  invariant(before, "a deadline that is due is a waiter's");
+  turn.apply({ kind: "waiter", before, after: null });
 }

@@ -6,11 +6,22 @@ export type ReservationEvent = Extract<EventType, `reservation.${string}`>;
 
 /** Tells of a change to the reservation; `after` is as it is from now on. */
 export function tell(turn: Turn, type: ReservationEvent, after: Reservation): void {
-  turn.emit({
-    type,
-    reservationId: after.id,
-    views: [{ tenantId: after.tenantId, data: reservationFacts(after) }],
-  });
+  tellMore(turn, { type, after, more: {} });
+}
+
+/** The same with facts that only this event has. */
+export function tellMore(
+  turn: Turn,
+  told: {
+    readonly type: ReservationEvent;
+    readonly after: Reservation;
+    readonly more: Readonly<Record<string, unknown>>;
+  },
+): void {
+  const { type, after, more } = told;
+  const { id: reservationId, tenantId } = after;
+  const data = { ...reservationFacts(after), ...more };
+  turn.emit({ type, reservationId, views: [{ tenantId, data }] });
 }
 
 /** Changes the reservation and tells of it, in this order. */

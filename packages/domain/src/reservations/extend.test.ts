@@ -93,7 +93,7 @@ describe("extend", () => {
     const turn = turnOn(gpuPool(2, 1, { quotas }));
     turn.apply({ kind: "reservation", before: null, after: booking({ id: A }) });
     accepted(extendReservation(turn, ask(NOW + 2 * HOUR)));
-    const other = { id: B, node: 1, start: NOW + 3 * HOUR, end: NOW + 4 * HOUR } as const;
+    const other = { id: B, onNode: 1, start: NOW + 3 * HOUR, end: NOW + 4 * HOUR } as const;
     turn.apply({ kind: "reservation", before: null, after: booking(other) });
     accepted(extendReservation(turn, ask(NOW + 3 * HOUR)));
     expect(refused(extendReservation(turn, ask(NOW + 3 * HOUR + 1)))).toMatchObject({

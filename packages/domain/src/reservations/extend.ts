@@ -1,8 +1,9 @@
-/** Moves a booking's end on, on the units that it has. */
+/** Moves a booking's end on, on the units that it has: all members of a gang, all nodes of a lease, alike. */
+import { amountsHeld } from "../amounts.ts";
 import { TIME_MAX, formatDuration, maxDurationMs } from "../duration.ts";
 import type { PoolConfig, Reservation } from "../model.ts";
 import { extension } from "../placer/extend.ts";
-import { checkQuota, quotaLines, requestAmounts, resolveCharge } from "../quota.ts";
+import { checkQuota, quotaLines, resolveCharge } from "../quota.ts";
 import { type Result, invalid, invariant, ok, refuse } from "../refusal.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import type { Turn } from "../turn.ts";
@@ -88,7 +89,7 @@ function quotaForExtension(
   config: PoolConfig,
   { before, ask }: { before: Reservation; ask: ExtendAsk },
 ): Result<void> {
-  const amounts = requestAmounts(before.devices, before.resources);
+  const amounts = amountsHeld(before, (id) => state.unit(id)?.unit);
   const lines = quotaLines(state, config, {
     payer: before.chargedTenantId,
     amounts,

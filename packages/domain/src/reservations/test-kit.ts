@@ -1,5 +1,12 @@
 /** A turn that keeps what rules do to it, and a small exclusive pool to do it to. For tests only. */
-import { type Id, type IdPrefix, type NodeId, type UnitId, freshId } from "../ids.ts";
+import {
+  type DeriveId,
+  type Id,
+  type IdPrefix,
+  type NodeId,
+  type UnitId,
+  freshId,
+} from "../ids.ts";
 import {
   type Node,
   NO_SCALARS,
@@ -10,7 +17,7 @@ import {
 } from "../model.ts";
 import type { Refusal, Result } from "../refusal.ts";
 import { PoolState } from "../state/pool-state.ts";
-import type { Change, DomainEvent, Turn } from "../turn.ts";
+import { type Change, type DomainEvent, type Turn, frees } from "../turn.ts";
 import { applyDue } from "./due.ts";
 import type { BookingShape } from "./request.ts";
 
@@ -19,11 +26,19 @@ export const NOW = 1_800_000_000_000;
 export const MINUTE = 60_000;
 export const HOUR: number = 60 * MINUTE;
 
+/** Not a hash, but as good as one here: equal parts, equal id. */
+export const derive: DeriveId = (prefix, tag, parts) =>
+  `${prefix}_${JSON.stringify([tag, ...parts])}`;
+
 export class TestTurn implements Turn {
   readonly state: PoolState;
+  readonly derive: DeriveId = derive;
   now: number;
   readonly changes: Change[] = [];
   readonly events: Omit<DomainEvent, "id" | "at" | "reservationId">[] = [];
+  /** Servers whose waiters have nobody to tell. */
+  readonly gone: Set<string> = new Set<string>();
+  #freed = false;
   #ids = 0;
 
   constructor(state: PoolState, now: number = NOW) {
@@ -34,6 +49,17 @@ export class TestTurn implements Turn {
   apply(change: Change): void {
     this.state.apply(change);
     this.changes.push(change);
+    if (frees(change)) this.#freed = true;
+  }
+
+  takeFreed(): boolean {
+    const freed = this.#freed;
+    this.#freed = false;
+    return freed;
+  }
+
+  isServing(serverId: string): boolean {
+    return !this.gone.has(serverId);
   }
 
   emit(event: Parameters<Turn["emit"]>[0]): void {
@@ -71,6 +97,8 @@ export function gpuPool(
     config,
     nodes: Array.from({ length: nodes }, (_, n) => gpuNode(n, gpus)),
     reservations: [],
+    unitReservations: [],
+    waiters: [],
   };
 }
 
@@ -118,6 +146,7 @@ export function gpuNode(n: number, gpus: number, given: Partial<Node> = {}): Nod
     tenantOwned: false,
     maintenance: [],
     units: Array.from({ length: gpus }, (_, at) => gpu(n, at)),
+    gpus: [],
     ...given,
   };
 }
@@ -143,14 +172,15 @@ function gpu(n: number, at: number): Unit {
     parentUnitId: null,
     healthy: true,
     removed: false,
+    migProfiles: null,
   };
 }
 
 /** A live booking of the first GPUs of a node, as create would have made it. */
 export function booking(
-  given: Partial<Reservation> & { gpus?: number; node?: number },
+  given: Partial<Reservation> & { gpus?: number; onNode?: number },
 ): Reservation {
-  const { gpus = 1, node = 0, ...parts } = given;
+  const { gpus = 1, onNode = 0, ...parts } = given;
   const { start = NOW, end = NOW + HOUR } = parts;
   return {
     id: "rsv_00000000000000000000000000",
@@ -160,9 +190,15 @@ export function booking(
     projectId: null,
     state: start > NOW ? "scheduled" : "active",
     binding: "hold",
+    gang: null,
+    node: null,
     spot: false,
     start,
     end,
+    startedAt: start > NOW ? null : start,
+    preemption: null,
+    degraded: null,
+    pins: [],
     leaseSeconds: null,
     leaseExpiresAt: null,
     endingSoonAt: null,
@@ -172,8 +208,8 @@ export function booking(
     members: [
       {
         index: 0,
-        nodeId: nodeId(node),
-        unitIds: Array.from({ length: gpus }, (_, at) => unitId(node, at)),
+        nodeId: nodeId(onNode),
+        unitIds: Array.from({ length: gpus }, (_, at) => unitId(onNode, at)),
         resources: NO_SCALARS,
       },
     ],
@@ -189,6 +225,10 @@ export function booking(
 
 export function gpus(count: number, given: Partial<BookingShape> = {}): BookingShape {
   return {
+    binding: "hold",
+    gang: null,
+    node: null,
+    spot: false,
     devices: [{ class: "gpu", count }],
     topology: "any",
     resources: NO_SCALARS,

@@ -12,11 +12,18 @@ export function bucketOfNode(node: Node): Bucket {
   return node.maintenance.some((window) => window.active) ? "maintenance" : node.state;
 }
 
+/** Whether the unit, or the GPU that it is a part of, is broken or no longer reported. */
+export function isFaulty(node: Pick<Node, "gpus">, unit: Unit): boolean {
+  if (!unit.healthy || unit.removed) return true;
+  if (unit.parentUnitId === null) return false;
+  const parent = node.gpus.find(({ id }) => id === unit.parentUnitId);
+  return parent !== undefined && (!parent.healthy || parent.removed);
+}
+
 /**
  * A unit's own fault counts before its node's state and maintenance, except that nobody knows how the
- * units of an unreachable node are. A unit that is no longer reported counts as faulty.
+ * units of an unreachable node are.
  */
 export function bucketOfUnit(node: Node, unit: Unit): Bucket {
-  const faulty = !unit.healthy || unit.removed;
-  return faulty && node.state !== "unreachable" ? "unhealthy" : bucketOfNode(node);
+  return isFaulty(node, unit) && node.state !== "unreachable" ? "unhealthy" : bucketOfNode(node);
 }

@@ -12,6 +12,8 @@ import { bucketOfNode, bucketOfUnit } from "./buckets.ts";
 
 interface Hold {
   readonly member: Member;
+  /** Whether it is a lease of the whole node. */
+  readonly whole: boolean;
   readonly start: number;
   readonly end: number;
 }
@@ -24,11 +26,11 @@ type Row = { -readonly [K in Exclude<keyof RollupRow, "resource">]: number };
  */
 export function recountRollup(snapshot: PoolSnapshot, now: number): RollupRow[] {
   const holds = new Map<string, Hold[]>();
-  for (const { members, start, end } of snapshot.reservations) {
+  for (const { members, start, end, binding } of snapshot.reservations) {
     for (const member of members) {
       const list = holds.get(member.nodeId) ?? [];
       holds.set(member.nodeId, list);
-      list.push({ member, start, end });
+      list.push({ member, start, end, whole: binding === "node" });
     }
   }
   const rows = new Map<Resource, Row>();
@@ -70,7 +72,8 @@ function countNode(
     const part = [1, activeUnits.has(unit.id) ? 1 : 0, laterUnits.has(unit.id) ? 1 : 0];
     add(unit.class, bucketOfUnit(node, unit), part);
   }
-  add("node", bucketOfNode(node), [1]);
+  const leased = [active, later].map((list) => (list.some(({ whole }) => whole) ? 1 : 0));
+  add("node", bucketOfNode(node), [1, ...leased]);
   for (const scalar of SCALARS) {
     const total = node.scalars[scalar];
     const used = active.reduce((sum, hold) => sum + hold.member.resources[scalar], 0);

@@ -116,6 +116,20 @@ export class Calendar {
     }
   }
 
+  /** Whoever holds the unit at some time of the window, in order. */
+  holdersIn(
+    unit: number,
+    window: { readonly start: number; readonly end: number },
+  ): ReservationId[] {
+    const found: ReservationId[] = [];
+    const stop = this.#stop(unit);
+    for (let at = this.#firstEndingAfter(unit, window.start); at < stop; at += 1) {
+      if ((this.#times[2 * at] as number) >= window.end) break;
+      found.push(this.#holders[at] as ReservationId);
+    }
+    return found;
+  }
+
   /** The unit's bookings, by start. */
   bookingsOf(unit: number): Booking[] {
     const list: Booking[] = [];

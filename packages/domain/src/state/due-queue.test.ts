@@ -1,6 +1,6 @@
 /** What comes first when time passes. */
 import { expect, test } from "vitest";
-import type { DueItem } from "./due-queue.ts";
+import { type DueItem, keyOfDue } from "./due-queue.ts";
 import { PoolState } from "./pool-state.ts";
 import { buildMaintenance, buildNode, buildReservation, buildSnapshot } from "../testing/index.ts";
 import type { Reservation } from "../model.ts";
@@ -27,9 +27,7 @@ test("at one instant ends come before starts, leases after ends, then ids", () =
   const state = PoolState.load(buildSnapshot([{ ...node, maintenance }], rows));
   const order: string[] = [];
   for (let item = state.due(10); item; item = state.due(10)) {
-    order.push(
-      `${item.kind} ${"reservationId" in item ? item.reservationId.at(-1) : item.maintenanceId.at(-1)}`,
-    );
+    order.push(`${item.kind} ${keyOfDue(item).at(-1)}`);
     settle(state, item);
   }
   expect(order).toEqual([
@@ -61,11 +59,23 @@ function settle(state: PoolState, item: DueItem): void {
     const before = state.reservation(item.reservationId) as Reservation;
     const after: Reservation =
       item.kind === "start"
-        ? { ...before, state: "active" }
+        ? { ...before, state: "active", startedAt: item.at }
         : item.kind === "endingSoon"
           ? { ...before, endingSoonAt: null }
           : { ...before, state: item.kind === "end" ? "completed" : "expired" };
     state.apply({ kind: "reservation", before, after });
+    return;
+  }
+  if ("unitReservationId" in item) {
+    const before = state.unitReservation(item.unitReservationId);
+    if (!before) throw new Error("no unit reservation");
+    const status = item.kind === "unitReservationStart" ? "active" : "expired";
+    state.apply({ kind: "unitReservation", before, after: { ...before, status } });
+    return;
+  }
+  if ("waiterId" in item) {
+    const before = state.waiting.get(item.waiterId) ?? null;
+    state.apply({ kind: "waiter", before, after: null });
     return;
   }
   const before = state.node(item.nodeId);

@@ -1,5 +1,9 @@
-/** What time will do to a pool next: an indexed heap, one entry a live reservation or maintenance window. */
-import type { MaintenanceId, NodeId, ReservationId } from "../ids.ts";
+/**
+ * What time will do to a pool next: an indexed heap, one entry a live reservation, maintenance window,
+ * unit reservation or waiter.
+ */
+import type { MaintenanceId, NodeId, ReservationId, UnitReservationId } from "../ids.ts";
+import type { UnitReservation, Waiter } from "../claims.ts";
 import type { Maintenance, Reservation } from "../model.ts";
 
 /** What has to happen at `at`. The transition that answers it changes the row, and so the next item. */
@@ -14,16 +18,25 @@ export type DueItem =
       readonly at: number;
       readonly nodeId: NodeId;
       readonly maintenanceId: MaintenanceId;
-    };
+    }
+  | {
+      readonly kind: "unitReservationEnd" | "unitReservationStart";
+      readonly at: number;
+      readonly unitReservationId: UnitReservationId;
+    }
+  | { readonly kind: "waiterDeadline"; readonly at: number; readonly waiterId: ReservationId };
 
 /** At one instant, in this order: what frees comes before what takes. */
 const RANK = {
   end: 0,
   lease: 1,
-  maintenanceEnd: 2,
-  endingSoon: 3,
-  maintenanceStart: 4,
-  start: 5,
+  unitReservationEnd: 2,
+  maintenanceEnd: 3,
+  endingSoon: 4,
+  waiterDeadline: 5,
+  maintenanceStart: 6,
+  unitReservationStart: 7,
+  start: 8,
 } as const;
 
 /** A reservation's next item. A lease that lapses with the end is not a lapse: the end is what happens. */
@@ -37,7 +50,7 @@ export function nextOfReservation(r: Reservation): DueItem {
   };
   if (r.leaseExpiresAt !== null) consider("lease", r.leaseExpiresAt);
   if (r.endingSoonAt !== null) consider("endingSoon", r.endingSoonAt);
-  if (r.state === "scheduled") consider("start", r.start);
+  if (r.startedAt === null) consider("start", r.start);
   return { kind, at, reservationId: r.id };
 }
 
@@ -50,6 +63,27 @@ export function nextOfMaintenance(nodeId: NodeId, window: Maintenance): DueItem 
   };
 }
 
+/** Null for a term that runs on without an end. One in need of a review has nothing left but its end. */
+export function nextOfUnitReservation(row: UnitReservation): DueItem | null {
+  const { id: unitReservationId, endsAt } = row;
+  if (row.status === "pending" && (endsAt === null || row.startsAt < endsAt))
+    return { kind: "unitReservationStart", at: row.startsAt, unitReservationId };
+  return endsAt === null ? null : { kind: "unitReservationEnd", at: endsAt, unitReservationId };
+}
+
+export function deadlineOf(waiter: Waiter): DueItem {
+  return { kind: "waiterDeadline", at: waiter.deadline, waiterId: waiter.id };
+}
+
+/** What an item is an item of: there is one for each. */
+export function keyOfDue(item: DueItem): string {
+  if ("reservationId" in item) return item.reservationId;
+  if ("maintenanceId" in item) return item.maintenanceId;
+  if ("unitReservationId" in item) return item.unitReservationId;
+  // A waiter has the id of the reservation that it becomes.
+  return `waiter:${item.waiterId}`;
+}
+
 interface Entry {
   readonly key: string;
   item: DueItem;
@@ -60,9 +94,10 @@ export class DueQueue {
   readonly #heap: Entry[] = [];
   readonly #byKey = new Map<string, Entry>();
 
-  /** Puts or replaces the item of its reservation or window. */
+  /** Puts or replaces the item of its reservation, window, term or waiter.
+   */
   set(item: DueItem): void {
-    const key = "reservationId" in item ? item.reservationId : item.maintenanceId;
+    const key = keyOfDue(item);
     let entry = this.#byKey.get(key);
     if (entry) entry.item = item;
     else {
@@ -73,7 +108,7 @@ export class DueQueue {
     this.#settle(entry);
   }
 
-  delete(key: ReservationId | MaintenanceId): void {
+  delete(key: string): void {
     const entry = this.#byKey.get(key);
     if (!entry) return;
     this.#byKey.delete(key);

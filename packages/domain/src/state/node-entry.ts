@@ -1,10 +1,11 @@
 /** One node as the state keeps it: its bookings, what of it is fit for use, and its part of the rollup. */
 import type { UnitId } from "../ids.ts";
 import { SCALARS } from "../model.ts";
+import type { UnitReservation } from "../claims.ts";
 import type { Node, Scalar } from "../model.ts";
 import { Profile } from "../profile.ts";
 import { invariant } from "../refusal.ts";
-import { bucketOfNode, bucketOfUnit } from "../rollup/buckets.ts";
+import { bucketOfNode, bucketOfUnit, isFaulty } from "../rollup/buckets.ts";
 import type { Bucket } from "../rollup/buckets.ts";
 import { Calendar } from "./calendar.ts";
 import type { Counters } from "./counters.ts";
@@ -23,6 +24,14 @@ export interface ScalarUse {
   active: number;
 }
 
+/** A window for which a unit reservation speaks for a unit. */
+export interface Term {
+  readonly start: number;
+  /** Infinity when it is open. */
+  readonly end: number;
+  readonly reservation: UnitReservation;
+}
+
 export class NodeEntry {
   readonly node: Node;
   readonly shape: Shape;
@@ -32,8 +41,12 @@ export class NodeEntry {
   readonly faulty: number;
   /** Live bookings of each unit, by phase. */
   readonly bookings: Readonly<Record<Phase, Uint32Array>>;
+  /** Live leases of the whole node, by phase. */
+  readonly leases: Record<Phase, number>;
   /** Only scalars that were ever booked here. */
   readonly scalarUse: Map<Scalar, ScalarUse>;
+  /** By unit: the unit reservations that speak for it, by start; null when the node has none. */
+  terms: readonly (readonly Term[])[] | null = null;
   readonly #bucket: Bucket;
   readonly #unitBuckets: readonly Bucket[];
 
@@ -41,11 +54,12 @@ export class NodeEntry {
   constructor(node: Node, shape: Shape, old: NodeEntry | undefined) {
     this.node = node;
     this.shape = shape;
-    this.usable = Uint8Array.from(node.units, (unit) => (unit.healthy && !unit.removed ? 1 : 0));
+    this.usable = Uint8Array.from(node.units, (unit) => (isFaulty(node, unit) ? 0 : 1));
     this.faulty = node.units.length - this.usable.reduce((sum, one) => sum + one, 0);
     this.#bucket = bucketOfNode(node);
     this.#unitBuckets = node.units.map((unit) => bucketOfUnit(node, unit));
     this.scalarUse = old?.scalarUse ?? new Map<Scalar, ScalarUse>();
+    this.leases = old?.leases ?? { active: 0, reserved: 0 };
     if (old && sameUnits(old.node, node)) {
       this.calendar = old.calendar;
       this.bookings = old.bookings;
@@ -71,6 +85,32 @@ export class NodeEntry {
     counters.add({ resource, bucket, ...part });
   }
 
+  /** Counts a lease of the whole node. */
+  countLease(counters: Counters, phase: Phase, step: 1 | -1): void {
+    this.leases[phase] += step;
+    const part = phase === "active" ? { allocated: step } : { reserved: step };
+    if (this.leases[phase] === (step === 1 ? 1 : 0))
+      counters.add({ resource: "node", bucket: this.#bucket, ...part });
+  }
+
+  /** The unit reservations that speak for units of this node. */
+  setTerms(reservations: Iterable<UnitReservation>): void {
+    const terms = new Map<UnitId, Term[]>();
+    for (const reservation of reservations) {
+      const end = reservation.endsAt ?? Number.POSITIVE_INFINITY;
+      for (const id of reservation.unitIds) {
+        const list = terms.get(id) ?? [];
+        list.push({ start: reservation.startsAt, end, reservation });
+        terms.set(id, list);
+      }
+    }
+    if (terms.size === 0) this.terms = null;
+    else {
+      for (const list of terms.values()) list.sort((a, b) => a.start - b.start);
+      this.terms = this.node.units.map(({ id }) => terms.get(id) ?? []);
+    }
+  }
+
   /** Changes a scalar's use and what the rollup says of it. */
   useScalar(counters: Counters, scalar: Scalar, change: (use: ScalarUse) => void): void {
     let use = this.scalarUse.get(scalar);
@@ -94,7 +134,13 @@ export class NodeEntry {
         reserved: (this.bookings.reserved[unit] as number) > 0 ? step : 0,
       });
     }
-    counters.add({ resource: "node", bucket: this.#bucket, total: step });
+    counters.add({
+      resource: "node",
+      bucket: this.#bucket,
+      total: step,
+      allocated: this.leases.active > 0 ? step : 0,
+      reserved: this.leases.reserved > 0 ? step : 0,
+    });
     for (const scalar of SCALARS) {
       const total = step * this.node.scalars[scalar];
       counters.add({ resource: scalar, bucket: this.#bucket, total });

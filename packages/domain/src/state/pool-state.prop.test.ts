@@ -81,6 +81,8 @@ test("absorbing the changed rows of many steps at once gives the same state, wha
         config: null,
         nodes: list.flatMap((c) => (c.kind === "node" && c.after ? [c.after] : [])),
         reservations: list.flatMap((c) => (c.kind === "reservation" ? [c.after] : [])),
+        unitReservations: [],
+        waiters: [],
       });
       expect(dump(follower)).toEqual(dump(state));
     }),
@@ -124,7 +126,7 @@ test("what is due next is the earliest thing that time will do", () => {
           r.end,
           ...(r.leaseExpiresAt === null ? [] : [r.leaseExpiresAt]),
           ...(r.endingSoonAt === null ? [] : [r.endingSoonAt]),
-          ...(r.state === "scheduled" ? [r.start] : []),
+          ...(r.startedAt === null ? [r.start] : []),
         ]);
         const windows = snapshot.nodes.flatMap((n) =>
           n.maintenance.map((m) => (m.active ? m.end : m.start)),

@@ -4,36 +4,44 @@
  * begins) is a Change like any other, found by `due` and made by the lifecycle rules. So a state is
  * exactly the sum of its changes, and taking the last one back gives the state before it.
  */
-import type { GateId, NodeId, ReservationId, TenantId, UnitId } from "../ids.ts";
-import { SCALARS, UNIT_CLASSES } from "../model.ts";
-import type {
-  Node,
-  PoolConfig,
-  PoolSnapshot,
-  Reservation,
-  RollupRow,
-  Unit,
-  UnitClass,
-} from "../model.ts";
+import type { GateId, NodeId, ReservationId, TenantId, UnitId, UnitReservationId } from "../ids.ts";
+import type { UnitReservation, Waiter } from "../claims.ts";
+import type { Node, PoolConfig, PoolSnapshot, Reservation, RollupRow, Unit } from "../model.ts";
+import { gpusAreIdle } from "../fleet/settle.ts";
+import { isOutdated, isShared } from "../fleet/units.ts";
 import type { Profile } from "../profile.ts";
 import { invariant } from "../refusal.ts";
 import type { Change } from "../turn.ts";
 import type { Booking } from "./calendar.ts";
 import { Counters } from "./counters.ts";
-import { DueQueue, nextOfMaintenance, nextOfReservation } from "./due-queue.ts";
+import {
+  DueQueue,
+  deadlineOf,
+  keyOfDue,
+  nextOfMaintenance,
+  nextOfReservation,
+  nextOfUnitReservation,
+} from "./due-queue.ts";
 import type { DueItem } from "./due-queue.ts";
+import { type Books, moveHoldings, partThatMoves } from "./holdings.ts";
+import { Marked } from "./marked.ts";
 import { NodeEntry } from "./node-entry.ts";
-import type { Phase } from "./node-entry.ts";
+import { PendingLayouts } from "./pending-layouts.ts";
+import { RingFences } from "./ring-fences.ts";
 import { Shapes } from "./shape.ts";
-import type { ShapeUnit } from "./shape.ts";
+import { Touches } from "./touches.ts";
 import { UsageBook } from "./usage.ts";
+import { WaitingLine } from "./waiting-line.ts";
 
-/** Rows that another writer changed; ended reservations included. */
+/** Rows that another writer changed; those that ended included. */
 export interface StateDelta {
   /** Null when unchanged. */
   readonly config: PoolConfig | null;
   readonly nodes: readonly Node[];
   readonly reservations: readonly Reservation[];
+  readonly unitReservations: readonly UnitReservation[];
+  /** Null: it waits no more. */
+  readonly waiters: readonly { readonly id: ReservationId; readonly waiter: Waiter | null }[];
 }
 
 export class PoolState {
@@ -49,9 +57,21 @@ export class PoolState {
   readonly #counters = new Counters();
   readonly #usage = new UsageBook();
   readonly #due = new DueQueue();
+  readonly #ringFences = new RingFences();
+  readonly #line = new WaitingLine();
+  readonly #marked = new Marked();
+  readonly #layouts = new PendingLayouts();
+  readonly #touches = new Touches();
+  readonly #books: Books;
 
   private constructor(gateId: GateId) {
     this.gateId = gateId;
+    this.#books = {
+      counters: this.#counters,
+      usage: this.#usage,
+      entry: (id) => this.#byNode.get(id),
+      place: (id) => this.#byUnit.get(id),
+    };
   }
 
   static load(snapshot: PoolSnapshot): PoolState {
@@ -63,6 +83,8 @@ export class PoolState {
     for (const reservation of snapshot.reservations) {
       state.#setReservation(reservation.id, reservation);
     }
+    for (const row of snapshot.unitReservations) state.#setUnitReservation(row.id, row);
+    for (const waiter of snapshot.waiters) state.#setWaiter(waiter.id, waiter);
     return state;
   }
 
@@ -127,17 +149,87 @@ export class PoolState {
     return found ? found.entry.calendar.bookingsOf(found.unit) : [];
   }
 
+  /** Standing ones, in no stated order. */
+  unitReservations(): Iterable<UnitReservation> {
+    return this.#ringFences.all();
+  }
+
+  /** Undefined when it stands no more. */
+  unitReservation(id: UnitReservationId): UnitReservation | undefined {
+    return this.#ringFences.get(id);
+  }
+
+  /** Standing ones of the node, by id. */
+  unitReservationsOn(nodeId: NodeId): readonly UnitReservation[] {
+    return [...this.#ringFences.on(nodeId)].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Who waits for room, in the order in which they are served. */
+  get waiting(): Pick<WaitingLine, "all" | "countOf" | "get" | "size"> {
+    return this.#line;
+  }
+
+  /** Degraded reservations that have not begun, by start, then id. */
+  degraded(): readonly Reservation[] {
+    return this.#marked.degraded();
+  }
+
+  /** Live spot reservations that are not under notice, in no stated order. */
+  preemptible(): ReadonlyMap<ReservationId, Reservation> {
+    return this.#marked.preemptible();
+  }
+
+  get degradedCount(): number {
+    return this.#marked.degradedCount;
+  }
+
+  /** How many of these were flagged in a turn that had no time left to look for room. */
+  get untriedCount(): number {
+    return this.#marked.untriedCount;
+  }
+
+  /** Live reservations under notice for the sake of this one, by id. */
+  victimsOf(id: ReservationId): readonly Reservation[] {
+    return this.#marked.victimsOf(id);
+  }
+
+  /** Nodes whose GPUs are idle and not yet cut as the pool's policy says, by id. */
+  pendingLayouts(): readonly NodeId[] {
+    return this.#layouts.those((id) => {
+      const node = this.node(id);
+      return node !== undefined && gpusAreIdle(this, node) && isOutdated(node, this.#config);
+    });
+  }
+
   apply(change: Change): void {
-    if (change.kind === "config") this.#setConfig(change.after);
-    else if (change.kind === "node") this.#setNode(idOfNode(change), change.after);
-    else this.#setReservation(change.after.id, change.after);
+    this.#set(change, change.after);
   }
 
   /** Exact inverse of `apply`: the last change applied is the first taken back. */
   revert(change: Change): void {
-    if (change.kind === "config") this.#setConfig(change.before);
-    else if (change.kind === "node") this.#setNode(idOfNode(change), change.before);
-    else this.#setReservation(change.after.id, change.before);
+    this.#set(change, change.before);
+  }
+
+  /** What `work` finds at a state with this change, which is taken back. */
+  probe<T>(change: Change, work: () => T): T {
+    return this.#touches.unseen(() => {
+      this.apply(change);
+      try {
+        return work();
+      } finally {
+        this.revert(change);
+      }
+    });
+  }
+
+  /** What `work` finds that takes back whatever it changes: no node counts as touched by it. */
+  unseen<T>(work: () => T): T {
+    return this.#touches.unseen(work);
+  }
+
+  /** Nodes on which something fits, maybe, that did not at this revision. */
+  touchedSince(revision: number): ReadonlySet<NodeId> {
+    return this.#touches.since(revision);
   }
 
   /**
@@ -149,6 +241,8 @@ export class PoolState {
     for (const { id } of delta.reservations) this.#setReservation(id, null);
     for (const node of delta.nodes) this.#setNode(node.id, node);
     for (const row of delta.reservations) this.#setReservation(row.id, row);
+    for (const row of delta.unitReservations) this.#setUnitReservation(row.id, row);
+    for (const { id, waiter } of delta.waiters) this.#setWaiter(id, waiter);
   }
 
   /** By resource name; only resources that the nodes have. */
@@ -172,15 +266,33 @@ export class PoolState {
     return first && first.at <= now ? first : null;
   }
 
+  #set(change: Change, row: Change["after"]): void {
+    const { id } = (change.after ?? change.before) as { readonly id: string };
+    switch (change.kind) {
+      case "config":
+        return this.#setConfig(row as PoolConfig | null);
+      case "node":
+        return this.#setNode(id as NodeId, row as Node | null);
+      case "reservation":
+        return this.#setReservation(id as ReservationId, row as Reservation | null);
+      case "unitReservation":
+        return this.#setUnitReservation(id as UnitReservationId, row as UnitReservation | null);
+      case "waiter":
+        return this.#setWaiter(id as ReservationId, row as Waiter | null);
+    }
+  }
+
   #setConfig(config: PoolConfig | null): void {
     this.#revision += 1;
     this.#config = config;
+    if (isShared(config)) for (const { node } of this.entries) this.#layouts.suspect(node.id);
   }
 
   #setNode(id: NodeId, next: Node | null): void {
     this.#revision += 1;
     const old = this.#byNode.get(id);
     if (!old && !next) return;
+    this.#touch(id);
     if (old) this.#takeNode(old);
     const at = this.#position(id);
     if (!next) {
@@ -190,11 +302,13 @@ export class PoolState {
       return;
     }
     const entry = new NodeEntry(next, this.shapes.acquire(next), old);
+    entry.setTerms(this.#ringFences.on(id));
     this.#byNode.set(id, entry);
     this.entries.splice(at, old ? 1 : 0, entry);
     next.units.forEach((unit, place) => this.#byUnit.set(unit.id, { entry, unit: place }));
     for (const window of next.maintenance) this.#due.set(nextOfMaintenance(id, window));
     entry.count(this.#counters, 1);
+    if (isShared(this.#config)) this.#layouts.suspect(id);
   }
 
   #takeNode(entry: NodeEntry): void {
@@ -209,8 +323,13 @@ export class PoolState {
     const old = this.#live.get(id);
     const next = row && isLive(row) ? row : null;
     const part = partThatMoves(old, next);
-    if (old && part) this.#move(old, -1, part);
-    if (next && part) this.#move(next, 1, part);
+    if (old && part) moveHoldings(this.#books, old, { step: -1, part });
+    if (old && part === "all")
+      for (const { nodeId } of [...old.members, ...old.pins]) this.#touch(nodeId);
+    if (old && isShared(this.#config))
+      for (const { nodeId } of old.members) this.#layouts.suspect(nodeId);
+    if (next && part) moveHoldings(this.#books, next, { step: 1, part });
+    this.#marked.set(old, next);
     if (next) {
       this.#live.set(id, next);
       this.#due.set(nextOfReservation(next));
@@ -220,52 +339,28 @@ export class PoolState {
     }
   }
 
-  /**
-   * Puts a reservation in, or takes it out. As a whole: its units and amounts over time, what is charged
-   * for them, and its place in the rollup; or, when it only starts, the last of these alone.
-   */
-  #move(reservation: Reservation, step: 1 | -1, part: "all" | "phase"): void {
-    const { start, end, chargedTenantId: tenantId } = reservation;
-    const phase = phaseOf(reservation);
-    for (const member of reservation.members) {
-      const entry = this.#entryOf(member.nodeId, reservation.id);
-      const charged: Partial<Record<UnitClass, number>> = {};
-      for (const unitId of member.unitIds) {
-        const unit = this.#unitOf(unitId, entry);
-        entry.countUnit(this.#counters, { unit, phase }, step);
-        if (part === "phase") continue;
-        if (step === 1) entry.calendar.insert(unit, { start, end, reservationId: reservation.id });
-        else entry.calendar.remove(unit, start, reservation.id);
-        const kind = (entry.shape.units[unit] as ShapeUnit).class;
-        charged[kind] = (charged[kind] ?? 0) + step;
-      }
-      for (const resource of UNIT_CLASSES) {
-        const amount = charged[resource];
-        if (amount) this.#usage.charge({ tenantId, resource }, reservation, amount);
-      }
-      for (const scalar of SCALARS) {
-        const amount = step * member.resources[scalar];
-        if (amount === 0) continue;
-        entry.useScalar(this.#counters, scalar, (use) => {
-          if (part === "all") use.all.add(start, end, amount);
-          if (phase === "active") use.active += amount;
-          else use.later.add(start, end, amount);
-        });
-        if (part === "all") this.#usage.charge({ tenantId, resource: scalar }, reservation, amount);
-      }
-    }
+  #setUnitReservation(id: UnitReservationId, row: UnitReservation | null): void {
+    this.#revision += 1;
+    this.#due.delete(id);
+    const nodeId = this.#ringFences.set(id, row);
+    if (nodeId === null) return;
+    this.#touch(nodeId);
+    this.#byNode.get(nodeId)?.setTerms(this.#ringFences.on(nodeId));
+    const standing = this.#ringFences.get(id);
+    const next = standing && nextOfUnitReservation(standing);
+    if (next) this.#due.set(next);
   }
 
-  #entryOf(nodeId: NodeId, holder: ReservationId): NodeEntry {
-    const entry = this.#byNode.get(nodeId);
-    if (!entry) invariant(false, `${holder} holds ${nodeId}, which is not in ${this.gateId}`);
-    return entry;
+  #setWaiter(id: ReservationId, waiter: Waiter | null): void {
+    this.#revision += 1;
+    const old = this.#line.get(id);
+    if (old) this.#due.delete(keyOfDue(deadlineOf(old)));
+    this.#line.set(id, waiter);
+    if (waiter) this.#due.set(deadlineOf(waiter));
   }
 
-  #unitOf(unitId: UnitId, entry: NodeEntry): number {
-    const found = this.#byUnit.get(unitId);
-    if (found?.entry !== entry) invariant(false, `unit ${unitId} is not on ${entry.node.id}`);
-    return found.unit;
+  #touch(nodeId: NodeId): void {
+    this.#touches.add(nodeId, { revision: this.#revision, nodes: this.entries.length });
   }
 
   #position(id: NodeId): number {
@@ -280,32 +375,7 @@ export class PoolState {
   }
 }
 
-function idOfNode(change: Extract<Change, { kind: "node" }>): NodeId {
-  const node = change.after ?? change.before;
-  invariant(node, "a node change names no node");
-  return node.id;
-}
-
 function isLive(reservation: Reservation): boolean {
   const { state } = reservation;
   return state === "scheduled" || state === "active" || state === "preempting";
-}
-
-function phaseOf(reservation: Reservation): Phase {
-  return reservation.state === "scheduled" ? "reserved" : "active";
-}
-
-/** A row that changes neither what it holds nor whether it has started moves nothing. */
-function partThatMoves(
-  old: Reservation | undefined,
-  next: Reservation | null,
-): "all" | "phase" | null {
-  if (!old || !next) return "all";
-  const sameHolding =
-    old.members === next.members &&
-    old.start === next.start &&
-    old.end === next.end &&
-    old.chargedTenantId === next.chargedTenantId;
-  if (!sameHolding) return "all";
-  return phaseOf(old) === phaseOf(next) ? null : "phase";
 }

@@ -15,6 +15,7 @@ import {
   buildConfig,
   buildMaintenance,
   buildNode,
+  buildRequest,
   buildReservation,
   buildSnapshot,
   buildUnit,
@@ -175,9 +176,6 @@ export const requestArb: fc.Arbitrary<PlaceRequest> = fc
     vcpu: fc.constantFrom(0, 0, 0, 1, 2, 4),
     window: windowArb,
   })
-  .map(({ devices, topology, vcpu, window }) => ({
-    devices,
-    topology,
-    resources: { ...NO_SCALARS, vcpu },
-    ...window,
-  }));
+  .map(({ devices, topology, vcpu, window }) =>
+    buildRequest({ devices, topology, resources: { ...NO_SCALARS, vcpu }, ...window }),
+  );

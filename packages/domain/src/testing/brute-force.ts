@@ -2,6 +2,7 @@
  * The domain once more, the slow way: it reads the rules off plain data, tries every choice and every
  * instant, and shares no code with what it checks. Only for small pools and small integer times.
  */
+import type { UnitReservation } from "../claims.ts";
 import type {
   DeviceLine,
   Node,
@@ -30,12 +31,64 @@ function holds(reservation: Reservation, unit: Unit): boolean {
   return reservation.members.some((member) => member.unitIds.includes(unit.id));
 }
 
+/** A part of a GPU is no better than the GPU. */
+export function bruteIsSound(node: Node, unit: Unit): boolean {
+  const chain = [unit, ...node.gpus.filter((gpu) => gpu.id === unit.parentUnitId)];
+  return chain.every(({ healthy, removed }) => healthy && !removed);
+}
+
 export function bruteIsFree(
   snapshot: PoolSnapshot,
   unit: Unit,
   window: { start: number; end: number },
 ): boolean {
-  return !snapshot.reservations.some((r) => holds(r, unit) && meets(r, window));
+  return !snapshot.reservations.some((r) => {
+    const pinned = r.pins.filter((pin) => pin.unitIds.includes(unit.id));
+    if (pinned.some((pin) => meets({ start: pin.from, end: r.start }, window))) return true;
+    return holds(r, unit) && meets(r, window);
+  });
+}
+
+/** Whether some unit reservation keeps the unit from the asker at some instant of the window. */
+export function bruteIsWithheld(
+  snapshot: PoolSnapshot,
+  unit: Unit,
+  request: PlaceRequest,
+): boolean {
+  return fencesAround(snapshot, unit, request).some((fence) => {
+    if (fence.status === "needs-review") return true;
+    if (fence.releasedUnitIds.includes(unit.id)) return !request.spot;
+    return !fence.allowedOrgIds.includes(request.tenantId);
+  });
+}
+
+function fencesAround(
+  snapshot: PoolSnapshot,
+  unit: Unit,
+  window: { start: number; end: number },
+): UnitReservation[] {
+  return snapshot.unitReservations.filter((fence) => {
+    const term = { start: fence.startsAt, end: fence.endsAt ?? Number.MAX_SAFE_INTEGER };
+    return fence.unitIds.includes(unit.id) && meets(term, window);
+  });
+}
+
+/** The request without the units that its tenant must not know of. */
+export function asSeen(snapshot: PoolSnapshot, request: PlaceRequest): PlaceRequest {
+  const secret = (id: string): boolean => {
+    const unit = snapshot.nodes.flatMap((node) => node.units).find((u) => u.id === id);
+    if (!unit) return false;
+    return fencesAround(snapshot, unit, request).some((fence) => {
+      if (fence.allowedOrgIds.includes(request.tenantId)) return false;
+      return fence.status === "needs-review" || !fence.releasedUnitIds.includes(unit.id);
+    });
+  };
+  const devices = request.devices.map((line) => {
+    if (!line.selector?.unitIds) return line;
+    const unitIds = line.selector.unitIds.filter((id) => !secret(id));
+    return { ...line, selector: { ...line.selector, unitIds } };
+  });
+  return { ...request, devices };
 }
 
 export function bruteScalarPeak(
@@ -47,9 +100,10 @@ export function bruteScalarPeak(
   for (let at = window.start; at < window.end; at += 1) {
     let level = 0;
     for (const r of snapshot.reservations) {
-      if (r.start > at || r.end <= at) continue;
-      for (const member of r.members) {
-        if (member.nodeId === about.node.id) level += member.resources[about.scalar];
+      const held = r.start <= at && at < r.end ? r.members : [];
+      const pinned = r.pins.filter((pin) => pin.from <= at && at < r.start);
+      for (const part of [...held, ...pinned]) {
+        if (part.nodeId === about.node.id) level += part.resources[about.scalar];
       }
     }
     peak = Math.max(peak, level);
@@ -109,19 +163,27 @@ function areLinked(taken: readonly Unit[][], request: PlaceRequest): boolean {
   });
 }
 
-/** The node's cause, or null when it takes the request. */
-export function bruteCause(
-  snapshot: PoolSnapshot,
-  node: Node,
-  request: PlaceRequest,
-): Cause | null {
-  const structural = neverFits(snapshot, node, request);
+/** What the caller may learn of withheld units besides. */
+export interface BruteRequest extends PlaceRequest {
+  readonly showWithheld?: boolean;
+}
+
+/** The node's cause, or null when it takes one member of the request. */
+export function bruteCause(snapshot: PoolSnapshot, node: Node, asked: BruteRequest): Cause | null {
+  const seen = asked.showWithheld ? asked : asSeen(snapshot, asked);
+  const request = seen.binding === "node" ? asHold(node, seen) : seen;
+  const structural =
+    seen.binding === "node" ? neverWhole(node, seen) : neverFits(snapshot, node, seen);
   if (structural) return structural;
   if (node.state !== "ready") return "NODE_STATE";
   if (node.maintenance.some((m) => meets(m, request))) return "MAINTENANCE";
-  const healthy = node.units.filter((unit) => unit.healthy && !unit.removed);
+  const healthy = node.units.filter((unit) => bruteIsSound(node, unit));
   if (!bruteCanTake(healthy, request, true)) return "UNHEALTHY";
-  const free = healthy.filter((unit) => bruteIsFree(snapshot, unit, request));
+  if (seen.binding === "node" && node.gpus.some((gpu) => !gpu.healthy || gpu.removed))
+    return "UNHEALTHY";
+  const open = healthy.filter((unit) => !bruteIsWithheld(snapshot, unit, request));
+  if (!bruteCanTake(open, request, true)) return asked.showWithheld ? "WITHHELD" : "BUSY";
+  const free = open.filter((unit) => bruteIsFree(snapshot, unit, request));
   if (!bruteCanTake(free, request, false)) return "BUSY";
   if (!bruteCanTake(free, request, true)) return "NVLINK";
   const scarce = SCALARS.some((scalar) => {
@@ -151,18 +213,29 @@ function neverFits(snapshot: PoolSnapshot, node: Node, request: PlaceRequest): C
   return SCALARS.some((s) => request.resources[s] > node.scalars[s]) ? "SCALAR" : null;
 }
 
-/** Tries every instant. */
-export function bruteEarliestStart(
-  snapshot: PoolSnapshot,
-  request: PlaceRequest,
-  horizonEnd: number,
-): number | null {
-  const duration = request.end - request.start;
-  for (let at = request.start; at <= horizonEnd; at += 1) {
-    const moved = { ...request, start: at, end: at + duration };
-    if (snapshot.nodes.some((node) => bruteCause(snapshot, node, moved) === null)) return at;
-  }
-  return null;
+/** A whole node, as a request for all that it has: a line a unit would do as well, a line a class is faster. */
+function asHold(node: Node, request: PlaceRequest): PlaceRequest {
+  const classes = [...new Set(node.units.map((unit) => unit.class))];
+  const devices = classes.map((kind) => {
+    return { class: kind, count: node.units.filter((unit) => unit.class === kind).length };
+  });
+  return { ...request, devices, topology: "any", resources: node.scalars };
+}
+
+function neverWhole(node: Node, request: PlaceRequest): Cause | null {
+  const line = request.devices[0] as DeviceLine;
+  const { model, memoryGiB, profile, unitIds } = line.selector ?? {};
+  if (!labelsMatch(node, line) || profile !== undefined || unitIds !== undefined) return "SELECTOR";
+  const gpus = [...node.gpus, ...node.units.filter((unit) => unit.class === "gpu")];
+  const unlike = gpus.some(
+    (gpu) =>
+      (model !== undefined && gpu.model !== model) ||
+      (memoryGiB !== undefined && (gpu.memoryGiB ?? 0) < memoryGiB),
+  );
+  const picky = model !== undefined || memoryGiB !== undefined;
+  if (unlike || (picky && gpus.length === 0)) return "SELECTOR";
+  if (node.units.length === 0) return "COUNT";
+  return SCALARS.some((s) => request.resources[s] > node.scalars[s]) ? "SCALAR" : null;
 }
 
 /** Charged use at one instant. */
@@ -188,6 +261,8 @@ export function bruteUsage(
 /** Counts unit by unit, asking each question of the plain rows. */
 export function bruteRollup(snapshot: PoolSnapshot, now: number, lastInstant: number): RollupRow[] {
   const rows = new Map<string, Record<string, number>>();
+  // What is pinned is no row's use.
+  const unpinned = snapshot.reservations.map((r) => ({ ...r, pins: [] }));
   const row = (resource: string): Record<string, number> => {
     if (!rows.has(resource)) rows.set(resource, {});
     return rows.get(resource) as Record<string, number>;
@@ -207,7 +282,7 @@ export function bruteRollup(snapshot: PoolSnapshot, now: number, lastInstant: nu
     add("node", nodeColumn, 1);
     if (nodeColumn === "allocatable") add("node", "left", 1);
     for (const unit of node.units) {
-      const fault = (unit.removed || !unit.healthy) && node.state !== "unreachable";
+      const fault = !bruteIsSound(node, unit) && node.state !== "unreachable";
       const column = fault ? "unhealthy" : nodeColumn;
       const mine = snapshot.reservations.filter((r) => holds(r, unit));
       const allocated = mine.some((r) => r.start <= now) ? 1 : 0;
@@ -222,11 +297,11 @@ export function bruteRollup(snapshot: PoolSnapshot, now: number, lastInstant: nu
       const total = node.scalars[scalar];
       const started = {
         ...snapshot,
-        reservations: snapshot.reservations.filter((r) => r.start <= now),
+        reservations: unpinned.filter((r) => r.start <= now),
       };
       const later = {
         ...snapshot,
-        reservations: snapshot.reservations.filter((r) => r.start > now),
+        reservations: unpinned.filter((r) => r.start > now),
       };
       const about = { node, scalar };
       const used = bruteScalarPeak(started, about, { start: now, end: now + 1 });

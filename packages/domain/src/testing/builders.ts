@@ -1,6 +1,7 @@
 /** Plain data for tests: every field has a dull default, so that a test states only what it is about. */
 import type { MaintenanceId, NodeId, ReservationId, UnitId } from "../ids.ts";
 import { NO_SCALARS, UNIT_CLASSES } from "../model.ts";
+import type { UnitReservation } from "../claims.ts";
 import type {
   Maintenance,
   Node,
@@ -23,6 +24,8 @@ export const maintenanceIdOf = (n: number): MaintenanceId => `mnt_${digits(n, 26
 
 /** Units of node `n` are numbered from here. */
 const UNITS_A_NODE = 1000;
+/** GPUs that are shared out come after all that can be booked. */
+const GPUS_FROM = 900;
 
 /** A healthy unit; `index` is its place within the node and part of its id. */
 export function buildUnit(n: number, index: number, more: Partial<Unit> = {}): Unit {
@@ -43,6 +46,7 @@ export function buildUnit(n: number, index: number, more: Partial<Unit> = {}): U
     parentUnitId: null,
     healthy: true,
     removed: false,
+    migProfiles: null,
     ...more,
   };
 }
@@ -83,8 +87,40 @@ export function buildNode(n: number, shape: NodeShape = {}, more: Partial<Node> 
     tenantOwned: false,
     maintenance: [],
     units,
+    gpus: [],
     ...more,
   };
+}
+
+/**
+ * A ready node number `n` of a pool that shares GPUs out: each GPU is given by its MIG instances
+ * (`3g.40gb@4`) or by its number of slots. GPU `g` has index `g`, and `gpus[g]` is it.
+ */
+export function buildSharedNode(
+  n: number,
+  cuts: readonly (readonly string[] | number)[],
+  more: Partial<Node> = {},
+): Node {
+  const gpus = cuts.map((_, g) => ({
+    ...buildUnit(n, GPUS_FROM + g, { model: "H100", memoryGiB: 80, gpuUuid: `GPU-${n}-${g}` }),
+    index: g,
+  }));
+  const units = cuts.flatMap((cut, g) => {
+    const gpu = gpus[g] as Unit;
+    const common = { model: gpu.model, gpuUuid: gpu.gpuUuid, parentUnitId: gpu.id };
+    if (typeof cut === "number")
+      return Array.from({ length: cut }, (_, slot) =>
+        buildUnit(n, g * 48 + slot, { ...common, class: "gpu.slot", memoryGiB: gpu.memoryGiB }),
+      );
+    return cut.map((instance) => {
+      const [profile = "", start = "0"] = instance.split("@");
+      const placement = Number(start);
+      const memoryGiB = Number(/\.(\d+)gb/.exec(profile)?.[1] ?? 0);
+      const part = { ...common, class: "gpu.mig" as const, profile, placement, memoryGiB };
+      return buildUnit(n, g * 16 + placement, part);
+    });
+  });
+  return buildNode(n, { gpus: 0 }, { gpus, units: inUnitOrder(units), ...more });
 }
 
 /** Units as a node lists them: by class, then index, then id. */
@@ -141,7 +177,13 @@ export function buildReservation(
     projectId: null,
     state: more.start <= 0 ? "active" : "scheduled",
     binding: "hold",
+    gang: null,
+    node: null,
     spot: false,
+    startedAt: more.start <= 0 ? more.start : null,
+    preemption: null,
+    degraded: null,
+    pins: [],
     leaseSeconds: null,
     leaseExpiresAt: null,
     endingSoonAt: null,
@@ -159,17 +201,45 @@ export function buildReservation(
   };
 }
 
+/** In force for `t-own` from 0 on, unless said otherwise. */
+export function buildUnitReservation(
+  n: number,
+  more: Partial<UnitReservation> & Pick<UnitReservation, "nodeId" | "unitIds">,
+): UnitReservation {
+  return {
+    id: `ursv_${digits(n, 26)}`,
+    status: "active",
+    allowedOrgIds: ["t-own"],
+    managingOrgIds: [],
+    releasedUnitIds: [],
+    startsAt: 0,
+    endsAt: null,
+    endedAt: null,
+    topologyGen: 1,
+    reason: null,
+    contractRef: null,
+    createdBy: "operator",
+    createdAt: 0,
+    updatedAt: 0,
+    ...more,
+  };
+}
+
 export function buildSnapshot(
   nodes: readonly Node[],
   reservations: readonly Reservation[] = [],
   config: PoolConfig = buildConfig(),
 ): PoolSnapshot {
-  return { gateId: config.id, config, nodes, reservations };
+  return { gateId: config.id, config, nodes, reservations, unitReservations: [], waiters: [] };
 }
 
 /** One GPU in `[0, 10)`, unless said otherwise. */
 export function buildRequest(more: Partial<PlaceRequest> = {}): PlaceRequest {
   return {
+    binding: "hold",
+    gang: null,
+    spot: false,
+    tenantId: "t-a",
     devices: [{ class: "gpu", count: 1 }],
     topology: "any",
     resources: NO_SCALARS,

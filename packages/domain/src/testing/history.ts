@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import type { Node, PoolSnapshot, Reservation } from "../model.ts";
+import { isStanding } from "../state/ring-fences.ts";
 import type { Change } from "../turn.ts";
 import {
   bookingDrawArb,
@@ -229,7 +230,8 @@ function firstDue(snapshot: PoolSnapshot, now: number): Change | null {
       return { kind: "reservation", before, after: { ...before, endingSoonAt: null } };
     }
     if (before.state === "scheduled" && before.start <= now) {
-      return { kind: "reservation", before, after: { ...before, state: "active" } };
+      const after: Reservation = { ...before, state: "active", startedAt: before.start };
+      return { kind: "reservation", before, after };
     }
   }
   return null;
@@ -242,6 +244,17 @@ export function changed(snapshot: PoolSnapshot, change: Change): PoolSnapshot {
     const id = (change.after ?? change.before)?.id;
     const others = snapshot.nodes.filter((node) => node.id !== id);
     return { ...snapshot, nodes: change.after ? [...others, change.after] : others };
+  }
+  if (change.kind === "unitReservation") {
+    const id = (change.after ?? change.before)?.id;
+    const others = snapshot.unitReservations.filter((row) => row.id !== id);
+    const standing = change.after && isStanding(change.after) ? [change.after] : [];
+    return { ...snapshot, unitReservations: [...others, ...standing] };
+  }
+  if (change.kind === "waiter") {
+    const id = (change.after ?? change.before)?.id;
+    const others = snapshot.waiters.filter((row) => row.id !== id);
+    return { ...snapshot, waiters: change.after ? [...others, change.after] : others };
   }
   const { after } = change;
   const live =

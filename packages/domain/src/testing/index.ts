@@ -12,21 +12,32 @@ export type { BookingDraw } from "./arbitraries.ts";
 export {
   bruteCanTake,
   bruteCause,
-  bruteEarliestStart,
   bruteIsFree,
+  bruteIsWithheld,
+  bruteIsSound,
   bruteRollup,
   bruteScalarPeak,
   bruteTimeline,
   bruteUsage,
 } from "./brute-force.ts";
 export {
+  bruteBlocked,
+  bruteDomains,
+  bruteEarliestStart,
+  bruteFits,
+  bruteMembers,
+  bruteSize,
+} from "./brute-members.ts";
+export {
   buildConfig,
   buildMaintenance,
   buildNode,
   buildRequest,
   buildReservation,
+  buildSharedNode,
   buildSnapshot,
   buildUnit,
+  buildUnitReservation,
   inUnitOrder,
   maintenanceIdOf,
   nodeIdOf,
@@ -35,4 +46,6 @@ export {
 } from "./builders.ts";
 export type { NodeShape } from "./builders.ts";
 export { changed, historyArb, unfold } from "./history.ts";
+export { sharedPoolArb, sharedRequestArb } from "./shared-pools.ts";
 export type { History, Moment } from "./history.ts";
+export { wideArb, wideHorizonArb } from "./wide.ts";

@@ -1,0 +1,181 @@
+/**
+ * Several members at once, all or none: a gang, or several whole nodes. A member wants what every other
+ * wants, so a topology domain takes as many as its nodes take in all, each node's number being exact
+ * (`members.ts`). Every domain that takes the whole gang is then laid out in full, node by node, always
+ * where the next member costs least; the layout with the best mean score wins, and among equals the domain
+ * that is left with the least room (with the policy `spread`: with the most).
+ */
+import type { UnitId } from "../ids.ts";
+import type { PlaceRequest, Scalar } from "../model.ts";
+import type { Cause } from "../refusal.ts";
+import type { NodeEntry } from "../state/node-entry.ts";
+import type { PoolState } from "../state/pool-state.ts";
+import { chooseMembers } from "./choose.ts";
+import { causeOf, freeUnits, isPlain, scalarsMost, scarceScalars } from "./fit.ts";
+import type { Window } from "./fit.ts";
+import { membersMost } from "./members.ts";
+import { gpusTaken, wholeScore } from "./node-binding.ts";
+import { fitOf } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import type { Findings } from "./reason.ts";
+import { scoreOf } from "./score.ts";
+import { shortfallOf } from "./shortfall.ts";
+import { Top } from "./top.ts";
+
+/** A node that takes one member or more. */
+export interface Berths {
+  readonly entry: NodeEntry;
+  /** Members that it takes, no more than are asked for. */
+  readonly most: number;
+  /** Units of the scored class: free in the window, and all. */
+  readonly free: number;
+  readonly total: number;
+}
+
+/** Nodes on which members may be together. */
+export interface TopologyDomain {
+  readonly berths: readonly Berths[];
+  /** Members that they take in all. */
+  readonly room: number;
+}
+
+export interface PlacedMember {
+  readonly entry: NodeEntry;
+  readonly unitIds: readonly UnitId[];
+  readonly score: number;
+}
+
+/** Members by node, in the nodes' order; or why not. */
+export type GangPlacement =
+  | { readonly fits: true; readonly members: readonly PlacedMember[] }
+  | { readonly fits: false; readonly findings: Findings };
+
+/** @param options with `fewestGpus` the nodes with the fewest GPUs, whatever their score */
+export function placeGang(
+  state: PoolState,
+  plan: Plan,
+  options: { readonly fewestGpus?: boolean | undefined },
+): GangPlacement {
+  const { request } = plan;
+  const walk = walkNodes(state, plan, request);
+  const rate = options.fewestGpus ? (b: Berths): number => -gpusTaken(b.entry) : scoreFor(plan);
+  let best: Layout | null = null;
+  for (const domain of walk.domains) {
+    if (domain.room < plan.size) continue;
+    const layout = layOut(plan, domain, rate);
+    if (!best || isBetter(plan, layout, best)) best = layout;
+  }
+  if (best) return { fits: true, members: membersOf(plan, best, request) };
+  return { fits: false, findings: { ...walk, gang: shortfallOf(plan, walk.domains) } };
+}
+
+interface Walk extends Findings {
+  readonly domains: readonly TopologyDomain[];
+}
+
+function walkNodes(state: PoolState, plan: Plan, window: Window): Walk {
+  const counts = new Map<Cause, number>();
+  const scarce = new Set<Scalar>();
+  const byValue = new Map<string, { berths: Berths[]; room: number }>();
+  for (const entry of state.entries) {
+    const value = domainValue(plan, entry);
+    const cause = causeOf(plan, entry, window) ?? (value === null ? "TOPOLOGY_KEY" : null);
+    if (cause !== null || value === null) {
+      const counted = cause ?? "TOPOLOGY_KEY";
+      counts.set(counted, (counts.get(counted) ?? 0) + 1);
+      if (cause === "SCALAR")
+        for (const scalar of scarceScalars(plan, entry, window)) scarce.add(scalar);
+      continue;
+    }
+    const berths = berthsOf(plan, entry, window);
+    let domain = byValue.get(value);
+    if (!domain) byValue.set(value, (domain = { berths: [], room: 0 }));
+    domain.berths.push(berths);
+    domain.room += berths.most;
+    counts.set("GANG", (counts.get("GANG") ?? 0) + 1);
+  }
+  return { nodes: state.nodeCount, counts, scarce, domains: [...byValue.values()] };
+}
+
+/** Which domain the node is in; null when it is in none. Without a key all nodes are together. */
+export function domainValue(plan: Plan, entry: NodeEntry): string | null {
+  const { topologyKey: key } = plan;
+  if (key === undefined) return "";
+  const { labels } = entry.node;
+  return Object.hasOwn(labels, key) ? (labels[key] as string) : null;
+}
+
+/** Right after `causeOf` found that the node takes a member. */
+export function berthsOf(plan: Plan, entry: NodeEntry, window: Window): Berths {
+  const fit = fitOf(plan, entry);
+  const total = fit.scoredTotal;
+  if (plan.whole) return { entry, most: 1, free: total, total };
+  const units = isPlain(entry) ? freeUnits({ plan, entry, fit }, window) : plan.units;
+  const { scored: free } = units;
+  const most = membersMost(fit.demand, units, {
+    most: Math.min(plan.size, scalarsMost(plan, entry, window)),
+    search: plan.search,
+  });
+  return { entry, most, free, total };
+}
+
+/** Where each member goes, and how good that is. */
+interface Layout {
+  readonly taken: readonly { readonly entry: NodeEntry; readonly scores: readonly number[] }[];
+  readonly score: number;
+  /** Members for which the domain has room besides. */
+  readonly left: number;
+}
+
+/** How good a node is for its next member, after some others. */
+type Rate = (berths: Berths, before: number) => number;
+
+function scoreFor(plan: Plan): Rate {
+  if (plan.whole) return ({ entry }) => wholeScore(entry);
+  const { policy, scoredWanted } = plan;
+  return ({ free, total }, before) =>
+    scoreOf(policy, { free: free - before * scoredWanted, total }, scoredWanted);
+}
+
+function layOut(plan: Plan, domain: TopologyDomain, rate: Rate): Layout {
+  // There are no more members than these, so no other node can be the best for any of them.
+  const top = new Top<Berths>(plan.size);
+  for (const berths of domain.berths) top.offer(berths, rate(berths, 0));
+  const open = top.list.map(({ item, score }) => ({
+    berths: item,
+    scores: [] as number[],
+    next: score,
+  }));
+  let sum = 0;
+  for (let placed = 0; placed < plan.size; placed += 1) {
+    let best = open[0] as (typeof open)[number];
+    for (const one of open) if (one.next > best.next) best = one;
+    sum += best.next;
+    best.scores.push(best.next);
+    const full = best.scores.length >= best.berths.most;
+    best.next = full ? Number.NEGATIVE_INFINITY : rate(best.berths, best.scores.length);
+  }
+  const taken = open
+    .filter(({ scores }) => scores.length > 0)
+    .map(({ berths, scores }) => ({ entry: berths.entry, scores }));
+  return { taken, score: sum / plan.size, left: domain.room - plan.size };
+}
+
+function isBetter(plan: Plan, a: Layout, b: Layout): boolean {
+  if (a.score !== b.score) return a.score > b.score;
+  return plan.policy === "pack" ? a.left < b.left : a.left > b.left;
+}
+
+function membersOf(plan: Plan, layout: Layout, request: PlaceRequest): PlacedMember[] {
+  const rate = scoreFor(plan);
+  return [...layout.taken]
+    .sort((a, b) => (a.entry.node.id < b.entry.node.id ? -1 : 1))
+    .flatMap(({ entry, scores }) => {
+      const lists = chooseMembers({ plan, entry }, request, scores.length);
+      return lists.map((unitIds, i) => {
+        // Whole nodes may have been rated by their GPUs alone.
+        const score = plan.whole ? rate({ entry, most: 1, free: 0, total: 0 }, 0) : scores[i];
+        return { entry, unitIds, score: score as number };
+      });
+    });
+}

@@ -1,0 +1,137 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { useFreed } from "./freed.ts";
+import { planPreemption } from "./preempt.ts";
+import { releaseReservation } from "./release.ts";
+import { resolveBooking } from "./request.ts";
+import { findRoom } from "./room.ts";
+import {
+  HOUR,
+  NOW,
+  type TestTurn,
+  accepted,
+  gpuPool,
+  gpus,
+  poolConfig,
+  turnOn,
+} from "./test-kit.ts";
+import { createOrWait } from "./waiters.ts";
+
+const TENANTS = ["t-a", "t-b", "t-c"] as const;
+
+const asking = fc.record({
+  kind: fc.constant("ask" as const),
+  tenantId: fc.constantFrom(...TENANTS),
+  count: fc.integer({ min: 1, max: 4 }),
+  size: fc.constantFrom(1, 1, 1, 2, 3),
+  spot: fc.boolean(),
+  whole: fc.constantFrom(false, false, false, true),
+  hours: fc.integer({ min: 1, max: 3 }),
+  start: fc.constantFrom(0, 0, 0, 1, 2),
+});
+const letting = fc.record({ kind: fc.constant("release" as const), at: fc.nat(50) });
+const breaking = fc.record({ kind: fc.constant("node" as const), at: fc.nat(2) });
+const limiting = fc.record({
+  kind: fc.constant("quota" as const),
+  tenantId: fc.constantFrom(...TENANTS),
+  max: fc.nat(12),
+});
+const steps = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: asking },
+    { weight: 5, arbitrary: letting },
+    { weight: 1, arbitrary: breaking },
+    { weight: 1, arbitrary: limiting },
+  ),
+  { minLength: 5, maxLength: 40 },
+);
+type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
+
+function act(turn: TestTurn, step: Step): void {
+  const { state } = turn;
+  if (step.kind === "ask") {
+    const shape = gpus(step.count, {
+      ...(step.whole
+        ? {
+            binding: "node",
+            node: { profileId: "p", profileVersion: null },
+            devices: [{ class: "node", count: 1 }],
+          }
+        : {}),
+      gang: step.size > 1 ? { size: step.size } : null,
+      spot: step.spot,
+      durationMs: step.hours * HOUR,
+      start: step.start === 0 ? null : NOW + step.start * HOUR,
+    });
+    const { tenantId } = step;
+    const rest = { ancestors: [], projectId: null, leaseSeconds: null, createdBy: "ci" };
+    createOrWait(turn, { tenantId, shape, ...rest }, { timeoutMs: 9, serverId: "s", key: null });
+  } else if (step.kind === "release") {
+    const live = [...state.reservations()];
+    const one = live[step.at % Math.max(1, live.length)];
+    if (one) accepted(releaseReservation(turn, { reservationId: one.id, tenantId: one.tenantId }));
+  } else if (step.kind === "node") {
+    const before = [...state.nodes()][step.at];
+    if (!before) return;
+    const next = before.state === "ready" ? "unhealthy" : "ready";
+    turn.apply({ kind: "node", before, after: { ...before, state: next } });
+  } else {
+    const before = state.config;
+    if (!before) return;
+    const quotas = before.quotas.map((row) =>
+      row.tenantId === step.tenantId ? { ...row, max: step.max } : row,
+    );
+    turn.apply({ kind: "config", before, after: { ...before, quotas } });
+  }
+}
+
+/** Those in line for whom there is room, or would be after a notice, by looking at the whole pool. */
+function overlooked(turn: TestTurn): string[] {
+  const { state, now } = turn;
+  return state.waiting.all().flatMap(({ id, tenantId, ancestors, ask }) => {
+    const booking = accepted(resolveBooking(state, now, { tenantId, ancestors, shape: ask }));
+    const room = findRoom(state, booking);
+    if (room.ok) return [id];
+    if (room.refusal.code !== "NO_CAPACITY") return [];
+    const plan = planPreemption(state, booking.config, { request: booking.request, now });
+    return plan && findsQuota(turn, booking, plan.request) ? [id] : [];
+  });
+}
+
+function findsQuota(
+  { state }: TestTurn,
+  {
+    config,
+    charge,
+  }: { config: NonNullable<TestTurn["state"]["config"]>; charge: { tenantId: string } },
+  {
+    start,
+    end,
+    gang,
+    devices,
+  }: {
+    start: number;
+    end: number;
+    gang: { size: number } | null;
+    devices: readonly { count: number; class: string }[];
+  },
+): boolean {
+  const row = config.quotas.find(({ tenantId }) => tenantId === charge.tenantId);
+  const each = devices.reduce((sum, line) => sum + (line.class === "node" ? 4 : line.count), 0);
+  const peak = state.usage(charge.tenantId, "gpu")?.peak(start, end) ?? 0;
+  return peak + each * (gang?.size ?? 1) <= (row?.max ?? 0);
+}
+
+it("nobody in line is passed over for whom there is room, however little of the pool was looked at", () => {
+  fc.assert(
+    fc.property(steps, (history) => {
+      const turn = turnOn(gpuPool(3, 4, poolConfig({ policy: { spot: { noticeSeconds: 60 } } })));
+      for (const step of history) {
+        act(turn, step);
+        useFreed(turn);
+        expect(overlooked(turn)).toEqual([]);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

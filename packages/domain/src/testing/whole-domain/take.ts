@@ -1,0 +1,282 @@
+/** Does one step to the world. */
+import { cancelMaintenance, scheduleMaintenance } from "../../fleet/maintenance.ts";
+import { moveNode, removeNode } from "../../fleet/move-node.ts";
+import { putNodes } from "../../fleet/put-nodes.ts";
+import { setNodeState, setUnitHealth } from "../../fleet/set-state.ts";
+import type { UnitId } from "../../ids.ts";
+import type { UnitReservation } from "../../claims.ts";
+import { type DeviceLine, NO_SCALARS, type Reservation } from "../../model.ts";
+import { offerPool } from "../../pools/offer.ts";
+import { unofferPool } from "../../pools/unoffer.ts";
+import { updatePool } from "../../pools/update.ts";
+import { type Result, ok, refuse } from "../../refusal.ts";
+import type { CreateAsk } from "../../reservations/create.ts";
+import { extendReservation } from "../../reservations/extend.ts";
+import { releaseReservation } from "../../reservations/release.ts";
+import { renewReservation } from "../../reservations/renew.ts";
+import { terminateReservation } from "../../reservations/terminate.ts";
+import { createOrWait, stopWaiting } from "../../reservations/waiters.ts";
+import { createUnitReservation } from "../../unit-reservations/create.ts";
+import { cancelUnitReservation } from "../../unit-reservations/end.ts";
+import { reclaimUnits } from "../../unit-reservations/reclaim.ts";
+import { releaseUnits } from "../../unit-reservations/release.ts";
+import { reaffirmUnitReservation } from "../../unit-reservations/review.ts";
+import { type CreateStep, type Step, SITE, nodeIdAt, policyOf, reportOf } from "./draws.ts";
+import { type Batch, type BatchTurn, type Gate, type World, minutes } from "./world.ts";
+
+type Of<D extends Step["do"]> = Extract<Step, { do: D }>;
+type Pieces = { readonly [D in Step["do"]]: (world: World, step: Step & { do: D }) => Batch[] };
+
+/** The batches that it made, in order. */
+export function take(world: World, step: Step): Batch[] {
+  const piece = PIECES[step.do] as (world: World, step: Step) => Batch[];
+  return piece(world, step);
+}
+
+const nothing = refuse({ code: "NOT_FOUND" });
+export const ancestorsOf = (tenant: string): string[] => (tenant === "t-d" ? ["t-a"] : []);
+
+const PIECES: Pieces = {
+  create: (world, step) => {
+    const gate = world.gates[step.pool] as Gate;
+    const ask = askOf(world, gate, step);
+    const wait = {
+      timeoutMs: minutes(step.waits),
+      serverId: serverNow(world, step.server),
+      key: null,
+    };
+    return [world.submit(gate, (turn) => createOrWait(turn, ask, wait))];
+  },
+  release: (world, step) => onOne(world, step, (turn, r) => releaseReservation(turn, of(r))),
+  renew: (world, step) => onOne(world, step, (turn, r) => renewReservation(turn, of(r))),
+  terminate: (world, step) =>
+    onOne(world, step, (turn, r) => terminateReservation(turn, { ...of(r), reason: "so" })),
+  extend: (world, step) =>
+    onOne(world, step, (turn, r) => {
+      const { tenantId } = r;
+      const end = r.end + minutes((step as Of<"extend">).by);
+      return extendReservation(turn, { ...of(r), ancestors: ancestorsOf(tenantId), end });
+    }),
+  pass: (world, step) => {
+    world.now += minutes(step.minutes);
+    return world.gates.map((gate) => world.submit(gate, () => nothing));
+  },
+  outage: (world, step) => {
+    const from = world.now;
+    world.now += minutes(step.minutes);
+    return world.gates.map((gate) => world.submit(gate, () => nothing, [{ from, to: world.now }]));
+  },
+  distrust: (world) => {
+    const from = world.heldSince;
+    world.heldSince = from === null ? world.now : null;
+    const outages = from === null ? [] : [{ from, to: world.now }];
+    return world.gates.map((gate) => world.submit(gate, () => nothing, outages));
+  },
+  state: (world, step) =>
+    onNode(world, step.node, (turn, on) => setNodeState(turn, { ...on, ...step })),
+  health: (world, { node, unit, healthy }) =>
+    onNode(world, node, (turn, on) => {
+      const has = turn.state.node(on.nodeId);
+      const all = [...(has?.units ?? []), ...(has?.gpus ?? [])];
+      const unitId = all[unit % Math.max(1, all.length)]?.id;
+      return unitId ? setUnitHealth(turn, { ...on, unitId, healthy }) : nothing;
+    }),
+  maintain: (world, { node, ahead, lasts }) =>
+    onNode(world, node, (turn, on) => {
+      const from = turn.now + minutes(ahead);
+      return scheduleMaintenance(turn, { ...on, from, to: from + minutes(lasts) });
+    }),
+  callOff: (world, { node }) =>
+    onNode(world, node, (turn, on) => {
+      const [window] = turn.state.node(on.nodeId)?.maintenance ?? [];
+      return window ? cancelMaintenance(turn, { ...on, maintenanceId: window.id }) : nothing;
+    }),
+  move: (world, { node }) => {
+    const nodeId = nodeIdAt(node);
+    const from = world.gateOf(nodeId);
+    if (!from) return [];
+    const to = world.gates.find((gate) => gate !== from) as Gate;
+    return world.move(from, to, (a, b) => moveNode(a, b, { nodeId }));
+  },
+  remove: (world, { node }) =>
+    onNode(world, node, (turn, on) => {
+      const removed = removeNode(turn, on);
+      if (removed.ok) world.removed.set(on.nodeId, removed.value);
+      return removed;
+    }),
+  report,
+  offer: (world, { pool, to: toTenantId, max, priority }) => {
+    const quota = { gpu: max, "gpu.mig": max, "gpu.slot": max };
+    const ask = { toTenantId, quota, priority, includeDescendants: toTenantId === "t-a" };
+    return onPool(world, pool, (turn) => offerPool(turn, { tenantId: "t-own", ...ask }));
+  },
+  unoffer: (world, { pool, to: toTenantId }) =>
+    onPool(world, pool, (turn) => unofferPool(turn, { tenantId: "t-own", toTenantId })),
+  policy: (world, { pool, like }) =>
+    onPool(world, pool, (turn) => updatePool(turn, { tenantId: "t-own", policy: policyOf(like) })),
+  setAside: (world, { node, units, ahead, lasts, audience }) =>
+    onNode(world, node, (turn, on) => {
+      const startsAt = turn.now + minutes(ahead);
+      return createUnitReservation(turn, {
+        ...on,
+        unitIds: unitsAt(world.gateOf(on.nodeId), node, units),
+        allowedOrgIds: [...audience, "platform"],
+        managingOrgIds: [],
+        startsAt,
+        endsAt: lasts === null ? null : startsAt + minutes(lasts),
+        reason: null,
+        contractRef: null,
+        createdBy: "platform/ops",
+      });
+    }),
+  toMarket: (world, step) =>
+    onTerm(world, step, (turn, on) => releaseUnits(turn, { ...on, ...named(on.row, step.units) })),
+  reclaim: (world, step) =>
+    onTerm(world, step, (turn, on) => reclaimUnits(turn, { ...on, ...named(on.row, step.units) })),
+  cancelTerm: (world, step) => onTerm(world, step, (turn, on) => cancelUnitReservation(turn, on)),
+  reaffirm: (world, step) => onTerm(world, step, (turn, on) => reaffirmUnitReservation(turn, on)),
+  stopWaiting: (world, { which }) => {
+    const waiters = world.gates.flatMap((gate) =>
+      gate.rows.waiters.map((waiter) => ({ gate, waiter })),
+    );
+    const one = waiters[which % Math.max(1, waiters.length)];
+    if (!one) return [];
+    return [
+      world.submit(one.gate, (turn) => {
+        turn.wentAway = one.waiter.id;
+        return ok(stopWaiting(turn, one.waiter));
+      }),
+    ];
+  },
+  server: (world, { id }) => {
+    world.gone.add(serverNow(world, id));
+    return [];
+  },
+};
+
+/** One that has gone is replaced: its callers are gone with it. */
+function serverNow({ gone }: World, id: string): string {
+  return gone.has(id) ? `${id} after ${gone.size}` : id;
+}
+
+const of = ({ id: reservationId, tenantId }: Reservation) => ({ reservationId, tenantId });
+
+function onOne(
+  world: World,
+  { which }: { readonly which: number },
+  command: (turn: BatchTurn, r: Reservation) => Result<unknown>,
+): Batch[] {
+  const live = world.gates
+    .flatMap((gate) => gate.rows.reservations.map((r) => ({ gate, r })))
+    .toSorted((a, b) => (a.r.id < b.r.id ? -1 : 1));
+  const one = live[which % Math.max(1, live.length)];
+  return one ? [world.submit(one.gate, (turn) => command(turn, one.r))] : [];
+}
+
+function onNode(
+  world: World,
+  n: number,
+  command: (turn: BatchTurn, on: { nodeId: ReturnType<typeof nodeIdAt> }) => Result<unknown>,
+): Batch[] {
+  const nodeId = nodeIdAt(n);
+  const gate = world.gateOf(nodeId);
+  return gate ? [world.submit(gate, (turn) => command(turn, { nodeId }))] : [];
+}
+
+function onPool(
+  world: World,
+  pool: number,
+  command: (turn: BatchTurn) => Result<unknown>,
+): Batch[] {
+  return [world.submit(world.gates[pool] as Gate, command)];
+}
+
+function onTerm(
+  world: World,
+  { which }: { readonly which: number },
+  command: (
+    turn: BatchTurn,
+    on: {
+      nodeId: UnitReservation["nodeId"];
+      unitReservationId: UnitReservation["id"];
+      row: UnitReservation;
+    },
+  ) => Result<unknown>,
+): Batch[] {
+  const all = world.gates.flatMap((gate) =>
+    gate.rows.unitReservations.map((row) => ({ gate, row })),
+  );
+  const one = all[which % Math.max(1, all.length)];
+  if (!one) return [];
+  const { row } = one;
+  const on = { nodeId: row.nodeId, unitReservationId: row.id, row };
+  return [world.submit(one.gate, (turn) => command(turn, on))];
+}
+
+function named({ unitIds }: UnitReservation, bits: number): { unitIds?: UnitId[] } {
+  const some = unitIds.filter((_, at) => bits & (1 << at));
+  return some.length > 0 ? { unitIds: some } : {};
+}
+
+function report(world: World, { node: n, pool, like }: Of<"report">): Batch[] {
+  const draw = world.draws[n];
+  if (!draw) return [];
+  const id = nodeIdAt(n);
+  const here = world.gateOf(id);
+  const gate = here ?? (world.gates[pool] as Gate);
+  const node = { id, member: here !== undefined, was: world.removed.get(id) };
+  const nodes = [{ ...node, report: reportOf(n, { ...like, gpus: draw.gpus }) }];
+  const ask = { siteId: SITE, ownerId: "t-own", nodes } as const;
+  return [
+    world.submit(gate, (turn) => {
+      const done = putNodes(turn, ask);
+      return done.ok && done.value === null ? nothing : done;
+    }),
+  ];
+}
+
+function unitsAt(gate: Gate | undefined, n: number, bits: number): UnitId[] {
+  const node = gate?.state.node(nodeIdAt(n));
+  const units = (node?.units ?? []).filter((unit) => unit.class.startsWith("gpu"));
+  return units.filter((_, at) => bits & (1 << at)).map(({ id }) => id);
+}
+
+const CLASSES = {
+  exclusive: "gpu",
+  mig: "gpu.mig",
+  timeslice: "gpu.slot",
+  mps: "gpu.slot",
+} as const;
+
+function askOf(world: World, gate: Gate, step: CreateStep): CreateAsk {
+  const { tenant, form, count, size, exactly, spot, leaseSeconds, nvlink, vcpu } = step;
+  const ofNodes = form === "leases" || form === "leaseGang";
+  const isGang = form !== "hold" && form !== "leases";
+  const kind = CLASSES[gate.rows.config?.sharing ?? "exclusive"];
+  const unitIds = exactly && !isGang && !ofNodes ? unitsAt(gate, exactly.node, exactly.units) : [];
+  const line: DeviceLine = ofNodes
+    ? { class: "node", count: isGang ? 1 : Math.min(count, 2) }
+    : unitIds.length > 0
+      ? { class: kind, count: unitIds.length, selector: { unitIds } }
+      : { class: kind, count };
+  const vfs: DeviceLine[] = step.vfs > 0 && !ofNodes ? [{ class: "nic.vf", count: step.vfs }] : [];
+  const key = form === "keyed" ? { topologyKey: "rack" } : {};
+  return {
+    tenantId: tenant,
+    ancestors: ancestorsOf(tenant),
+    projectId: null,
+    leaseSeconds,
+    createdBy: `${tenant}/ci`,
+    shape: {
+      binding: ofNodes ? "node" : "hold",
+      gang: isGang ? { size, ...key } : null,
+      node: ofNodes ? { profileId: "p", profileVersion: null } : null,
+      spot,
+      devices: [line, ...vfs],
+      topology: nvlink && !ofNodes ? "nvlink-all" : "any",
+      resources: ofNodes ? NO_SCALARS : { ...NO_SCALARS, vcpu },
+      start: step.ahead === 0 ? null : world.now + minutes(step.ahead),
+      durationMs: minutes(step.lasts),
+    },
+  };
+}
