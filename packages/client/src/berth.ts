@@ -1,9 +1,15 @@
 /** The client: every group and method of the API, typed. */
-import type { BerthApi, ListReservationsInput, Reservation, ReservationsApi } from "./api.gen.ts";
+import type {
+  BerthApi,
+  Event,
+  ListReservationsInput,
+  Reservation,
+  ReservationsApi,
+} from "./api.gen.ts";
 import { createCall } from "./call.ts";
 import { METHODS } from "./methods.gen.ts";
 import type { MethodTraits } from "./methods.gen.ts";
-import type { BerthOptions, CallOptions } from "./options.ts";
+import type { BerthOptions, CallOptions, WatchOptions } from "./options.ts";
 import { everyEntry } from "./pages.ts";
 import { createTransport } from "./transport.ts";
 
@@ -35,15 +41,30 @@ export interface Berth extends BerthApi {
 export function createBerth(options: BerthOptions): Berth {
   const call = createCall(createTransport(options), options);
   const groups = Object.entries(METHODS).map(([group, methods]) => {
-    const functions = Object.entries<MethodTraits>(methods).map(([name, traits]) => {
-      const method = { name: `${group}.${name}`, ...traits };
-      return [name, (input: object = {}, more?: CallOptions) => call(method, input, more)] as const;
+    const functions = Object.entries<MethodTraits>(methods).map(([name, { kind, keyed }]) => {
+      const path = `${group}.${name}`;
+      if (kind === "subscription")
+        return [
+          name,
+          (input: object, more?: WatchOptions) => stream(options, { path, input, more }),
+        ];
+      const method = { name: path, kind, keyed };
+      return [name, (input: object = {}, more?: CallOptions) => call(method, input, more)];
     });
-    return [group, Object.fromEntries(functions)] as const;
+    return [group, Object.fromEntries(functions)];
   });
   // METHODS names exactly the members of BerthApi; building it by name loses that.
   const api = Object.fromEntries(groups) as unknown as BerthApi;
   return { ...api, reservations: withPages(api.reservations) };
+}
+
+/** What reads streams is loaded when the first one is begun. */
+async function* stream(
+  options: BerthOptions,
+  { path, input, more }: { path: string; input: object; more: WatchOptions | undefined },
+): AsyncGenerator<Event, void, undefined> {
+  const { watchEvents } = await import("./watch.ts");
+  yield* watchEvents(options, { path, input, signal: more?.signal });
 }
 
 function withPages(reservations: ReservationsApi): Reservations {

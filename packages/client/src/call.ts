@@ -19,8 +19,9 @@ const CONVERGING: ReadonlySet<string> = new Set(["reservations.renew", "reservat
 
 const TRANSIENT: ReadonlySet<string> = new Set(["NETWORK", "RATE_LIMITED", "UNAVAILABLE"]);
 
-/** A method of the API. */
+/** A method of the API that is called. */
 export interface Method extends MethodTraits {
+  readonly kind: "read" | "mutation";
   /** `group.method`. */
   readonly name: string;
 }
@@ -93,12 +94,13 @@ function freshKey(): string {
 }
 
 /** Doubles from 200 ms to 10 s, less up to half by chance, so that clients do not come back in step. */
-function backoff(attempt: number): number {
+export function backoff(attempt: number): number {
   const full = Math.min(WAIT_MAX_MS, WAIT_FIRST_MS * 2 ** attempt);
   return full * (1 - Math.random() / 2);
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after the time, or when the signal aborts. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);

@@ -22,11 +22,15 @@ interface Told {
 
 /** @returns undefined when it is no failure of a request but of the caller's own code, such as its token function. */
 export function failureOf(thrown: unknown): Failure | undefined {
-  const { cause, data, meta } = (thrown ?? {}) as {
+  const wrapped = (thrown ?? {}) as {
     cause?: unknown;
     data?: { berth?: unknown };
     meta?: { response?: { headers?: Headers; status?: number }; responseJSON?: unknown };
   };
+  const { data, meta } = wrapped;
+  // tRPC wraps what it met; a stream is read without it.
+  const isBare = thrown instanceof Unreached || thrown instanceof ForeignAnswer;
+  const cause = isBare ? thrown : wrapped.cause;
   if (cause instanceof Unreached) {
     return {
       error: own("NETWORK", cause.message, { retryable: true, cause: cause.cause }),

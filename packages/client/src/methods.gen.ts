@@ -3,7 +3,7 @@ import type { BerthApi } from "./api.gen.ts";
 
 /** What the client has to know of a method to call it and to call it again. */
 export interface MethodTraits {
-  readonly kind: "read" | "mutation";
+  readonly kind: "read" | "mutation" | "subscription";
   /** Takes an idempotency key. */
   readonly keyed: boolean;
 }
@@ -36,6 +36,16 @@ export const METHODS: {
     extend: { kind: "mutation", keyed: false },
     release: { kind: "mutation", keyed: false },
     terminate: { kind: "mutation", keyed: false },
+    watch: { kind: "subscription", keyed: false },
+  },
+  unitReservations: {
+    create: { kind: "mutation", keyed: false },
+    list: { kind: "read", keyed: false },
+    get: { kind: "read", keyed: false },
+    cancel: { kind: "mutation", keyed: false },
+    release: { kind: "mutation", keyed: false },
+    reclaim: { kind: "mutation", keyed: false },
+    reaffirm: { kind: "mutation", keyed: false },
   },
   fleet: {
     putTenant: { kind: "mutation", keyed: false },

@@ -16,6 +16,12 @@ export interface BerthOptions {
   readonly retries?: number | undefined;
 }
 
+/** What may be said of a stream. */
+export interface WatchOptions {
+  /** Ends the stream: the loop then throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** What may be said of one call. */
 export interface CallOptions {
   /** Aborts the call, which then rejects with the signal's reason. */

@@ -67,7 +67,7 @@ export function createTransport(options: BerthOptions): Send {
 }
 
 /** The server's address without a slash at its end. */
-function addressOf(url: unknown): string {
+export function addressOf(url: unknown): string {
   const text = typeof url === "string" ? url : "";
   if (/^https?:\/\/[^/]/i.test(text) && isUrl(text)) return text.replace(/\/+$/, "");
   // Whatever stands before an @ may be a password.
@@ -91,7 +91,7 @@ function isSmall(input: unknown): boolean {
   return new TextEncoder().encode(text).length <= BATCHED_BYTES_MAX;
 }
 
-async function headersOf(options: BerthOptions): Promise<Record<string, string>> {
+export async function headersOf(options: BerthOptions): Promise<Record<string, string>> {
   const token = typeof options.token === "function" ? await options.token() : options.token;
   return { ...options.headers, ...(token ? { authorization: `Bearer ${token}` } : {}) };
 }
@@ -116,14 +116,25 @@ async function reach(options: BerthOptions, url: string, init: RequestInit): Pro
     response = await fetch(url, init);
     body = await response.text();
   } catch (cause) {
-    const code = codeOf(cause);
-    const why = code === undefined ? "" : ` (${code})`;
-    throw new Unreached(`${new URL(url).origin} was not reached${why}`, { cause });
+    throw unreached(url, cause);
   }
-  const parsed = parse(body);
-  if (!isWire(parsed)) throw new ForeignAnswer(response);
+  const parsed = wireOf(response, body);
   const { ok, status, headers } = response;
   return { ok, status, headers, json: () => Promise.resolve(parsed) };
+}
+
+/** The connection was not made, or broke. */
+export function unreached(url: string, cause: unknown): Unreached {
+  const code = codeOf(cause);
+  const why = code === undefined ? "" : ` (${code})`;
+  return new Unreached(`${new URL(url).origin} was not reached${why}`, { cause });
+}
+
+/** The body, read. @throws ForeignAnswer when it is not of Berth's wire */
+export function wireOf(response: Response, body: string): object {
+  const parsed = parse(body);
+  if (!isWire(parsed)) throw new ForeignAnswer(response);
+  return parsed;
 }
 
 const CAUSES_MAX = 8;
@@ -148,7 +159,7 @@ function parse(body: string): unknown {
 }
 
 /** An envelope of tRPC, a list of them, or an error told before tRPC saw the call. */
-function isWire(body: unknown): boolean {
+function isWire(body: unknown): body is object {
   if (Array.isArray(body)) return body.length > 0 && body.every(isWire);
   return (
     typeof body === "object" &&

@@ -112,7 +112,7 @@ export const preview = z
         .object({
           nodeId,
           nodeName: name().describe("The node's name."),
-          atoms: list(unitId, 4_096).describe("The units it would take."),
+          atoms: list(unitId, 4_096).describe("The units it would take; never one that is taken."),
           score: z.number().min(0).max(1).describe("How well it suits, 0 to 1; higher is better."),
         })
         .meta({
@@ -120,12 +120,18 @@ export const preview = z
           description: "A node that could take the request, and with which units.",
         }),
       LIMITS.gangSize,
-    ).describe("Best first, at most 10 over different nodes; with a gang, an entry a member."),
+    ).describe(
+      "Best first, at most 10 over different nodes where possible. With a gang the best gang, an entry a member; with " +
+        "`binding: node` the nodes that would be leased.",
+    ),
     reason: reason.nullable().describe("Why it does not fit; null when it does."),
     preemptible: z
       .object({
-        count: amount().describe("Spot bookings that would get a notice."),
+        count: amount().describe("Spot bookings that would get a notice; a gang is one."),
         startsAt: time.describe("When the request would start."),
+        exact: z
+          .boolean()
+          .describe("They are surely the fewest; else merely none of them could stay."),
       })
       .meta({ id: "Preemptible", description: "What ending spot bookings would make possible." })
       .nullable()

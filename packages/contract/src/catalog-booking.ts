@@ -29,17 +29,19 @@ export const CAPACITY_ROWS: Rows<"capacity"> = {
     summary: "Count what one pool has",
     description:
       "Answers the pool's capacity rows, a row a resource, in order of the resource's name. `available` errs on the safe " +
-      "side: a unit that is booked now and again later is taken off twice. NOT_FOUND when the tenant neither owns nor is " +
+      "side: a unit that is booked now and again later is taken off twice. A unit that a unit reservation withholds from " +
+      "the tenant counts once, as reserved. NOT_FOUND when the tenant neither owns nor is " +
       "offered the pool, or it is archived and another's.",
   },
   preview: {
     ...readsCapacity,
     summary: "Ask whether a request fits, where, and if not when",
     description:
-      "Takes what reservations.create takes, checks it the same way, and books nothing; the quota is not looked at. Says " +
-      "which nodes could take the request and which units of each, best first. When it does not fit: the reason with a " +
+      "Takes what reservations.create takes, checks it the same way, and books nothing; the quota is not looked at, and " +
+      "nobody waits. Says which nodes could take the request and which units of each, best first; of a gang the members " +
+      "of the best one, of `binding: node` the nodes that would be leased. When it does not fit: the reason with a " +
       "count of nodes by cause, the first time at which it would fit, and for a regular request how many spot bookings " +
-      "would make way and when it could then start. NOT_FOUND for a pool that the tenant does not see; INVALID_STATE for " +
+      "would be given notice and when it would then start. NOT_FOUND for a pool that the tenant does not see; INVALID_STATE for " +
       "the owner of an archived one.",
   },
   timeline: {
@@ -167,10 +169,15 @@ export const RESERVATIONS_ROWS: Rows<"reservations"> = {
   create: {
     ...reservations,
     action: "compute:reservations:create",
-    summary: "Book units of a pool for a window",
+    summary: "Book units or whole nodes of a pool for a window",
     description:
-      "Books exactly what was asked for or nothing. Without `start` it begins now. Over quota is QUOTA_EXCEEDED whether or " +
-      "not there is room; no room is NO_CAPACITY with the reason and the earliest start. Repeating a request with its " +
+      "Books exactly what was asked for or nothing: a gang has all of its members, a lease of nodes all of its nodes. Without " +
+      "`start` it begins now. Over quota is QUOTA_EXCEEDED whether or not there is room. When a regular request does not fit " +
+      "but would if spot bookings ended, the fewest of them are given the pool's notice, and it is booked from the notice's " +
+      "end on. Else, with `wait`, the call waits: whoever waits comes before newcomers, by the offer's priority and then in " +
+      "order of arrival, and what does not fit is passed over, not queued behind. Hanging up ends the wait. No room, or none " +
+      "in time, is NO_CAPACITY with the reason and the earliest start; over 100 waiting calls of a tenant in a pool are " +
+      "RATE_LIMITED. Repeating a request with its " +
       "key answers the reservation that it made, as it is by then; using the key for another request is CONFLICT. A call " +
       "that failed does not use up its key. A pool that the tenant does not see is NOT_FOUND, an archived one INVALID_STATE for its owner.",
   },
@@ -213,15 +220,18 @@ export const RESERVATIONS_ROWS: Rows<"reservations"> = {
     ...reservations,
     summary: "Move a reservation's end later",
     description:
-      "Keeps the same units for longer. The present end answers the reservation unchanged, an earlier one is INVALID_INPUT. " +
-      "When the units are taken it is NO_CAPACITY with the latest end that would fit. Quota and the pool's longest booking " +
+      "Keeps the same units for longer, all members of a gang alike. The present end answers the reservation unchanged, an " +
+      "earlier one is INVALID_INPUT. When any unit is taken it is NO_CAPACITY with the latest end that would fit: nobody is " +
+      "given notice for it. `dryRun` answers what would come of it and writes nothing. Quota and the pool's longest booking " +
       "count the whole window. INVALID_STATE for a reservation that is over or under notice, and when the pool is archived " +
       "or no longer offered.",
   },
   release: {
     ...reservations,
     summary: "End a reservation now",
-    description: "Frees its units at once. A reservation that is over is answered unchanged.",
+    description:
+      "Frees its units at once, all members of a gang alike; one that has not begun is gone. Whoever was given notice for it " +
+      "may stay. A reservation that is over is answered unchanged.",
   },
   terminate: {
     ...reservations,
@@ -232,5 +242,18 @@ export const RESERVATIONS_ROWS: Rows<"reservations"> = {
     description:
       "For the operator of the fleet and the owner of the pool. `tenantId` is the caller's own. The reservation ends at " +
       "once, and its tenant reads the reason.",
+  },
+  watch: {
+    ...reservations,
+    kind: "subscription",
+    action: "compute:reservations:read",
+    resource: "compute-tenant",
+    summary: "Be told of a tenant's events as they happen",
+    description:
+      "A stream of server-sent events: what events.list answers, in the same order, each event once, as soon as it is " +
+      "committed. With the `cursor` of the last event that you have it goes on after that one; without, it begins at now. A " +
+      "stream that breaks is opened again with the last id, and nothing is lost or repeated. A cursor from before a " +
+      "restore or older than what is kept is CURSOR_EXPIRED: list again. It ends within 5 s of the key's end, when the " +
+      "server stops, and when its reader falls too far behind. Too many streams of one caller are RATE_LIMITED.",
   },
 };

@@ -71,7 +71,9 @@ export const FLEET_ROWS: Rows<"fleet"> = {
     summary: "List nodes and when their units are taken",
     description:
       "Answers the nodes of the pools that the tenant sees, and of its own sites, in pages, with the stretches in which " +
-      "each unit is taken. Only the tenant's own reservations are named; what others hold is `busy`.",
+      "each unit is taken. Only the tenant's own reservations are named; what others hold is `busy`. Units that a unit " +
+      "reservation withholds from the tenant now are not listed, and later ones are `busy`; the node's owner and the " +
+      "operator see all, and `withheld`.",
   },
   getNode: {
     ...readsFleet,
@@ -84,39 +86,47 @@ export const FLEET_ROWS: Rows<"fleet"> = {
     ...managesNode,
     summary: "Say whether a node can take bookings",
     description:
-      "Sets the node's state. Bookings that it holds stay; new ones go to ready nodes only.",
+      "Sets the node's state. New bookings go to ready nodes only. On any other, bookings that have not begun go to other " +
+      "units of the pool where there is room; the rest are flagged `degraded`, until the node is ready again or there is room.",
   },
   setUnitHealth: {
     ...managesNode,
     summary: "Say whether a unit is sound",
     description:
-      "Marks the unit and answers its node. A faulty unit takes no new booking; one that it has stays.",
+      "Marks the unit, or a GPU that is shared out with all its parts, and answers the node. A faulty unit takes no new " +
+      "booking; one that has not begun goes to other units where there is room, the rest are flagged `degraded`.",
   },
   assignNode: {
     ...managesNode,
     summary: "Move a node to another pool, or to none",
     description:
-      "INVALID_STATE while a live booking, begun or not, holds any of the node's units: this release moves no booking. A " +
-      "tenant-owned node does not go into a pool that is offered to others.",
+      "INVALID_STATE while a booking that has begun, or is under notice, holds any of the node's units. Those that have not " +
+      "begun go to other units of the pool first; INVALID_STATE, and nothing changed, when one finds no room. A tenant-owned " +
+      "node does not go into a pool that is offered to others. Units that are set aside stay so; such a node goes to " +
+      "exclusive pools only.",
   },
   removeNode: {
     ...managesNode,
     summary: "Remove a node from the fleet",
     description:
-      "INVALID_STATE while a live booking, begun or not, holds any of the node's units: this release moves no booking. " +
-      "Reported again, the node has its id again and counts its version on.",
+      "INVALID_STATE while a booking that has begun, or is under notice, holds any of the node's units. Those that have not " +
+      "begun go to other units of the pool first; INVALID_STATE, and nothing changed, when one finds no room, and while units " +
+      "of the node are set aside. Reported again, the node has its id again and counts its version on.",
   },
   scheduleMaintenance: {
     ...managesNode,
     summary: "Take a node out of service for a window",
     description:
-      "No new booking overlaps the window. Bookings that do stay where they are and are answered in `staying`: this release " +
-      "moves none. With `dryRun` it only answers, and with `expect` it is CONFLICT when that plan no longer holds.",
+      "No new booking overlaps the window. Bookings that do and have not begun go to other nodes (`healed`); those that have, " +
+      "and those that find no room, stay where they are, flagged `degraded` (`staying`). With `dryRun` it does nothing and " +
+      "answers what it would do; with `expect`, that answer, it is CONFLICT with the new plan when it would do anything else.",
   },
   cancelMaintenance: {
     ...managesNode,
     summary: "Call a maintenance window off, or end it early",
-    description: "The node is back in service at once, if nothing else keeps it out.",
+    description:
+      "The node is back in service at once, if nothing else keeps it out. `healed` are the bookings that were flagged " +
+      "`degraded` and are sound again, `staying` the others that overlap the window.",
   },
 };
 

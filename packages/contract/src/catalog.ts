@@ -6,6 +6,7 @@ import type { Action } from "./access.ts";
 import type { GroupName, MethodName } from "./contract.ts";
 import { ACCESS_ROWS, EVENTS_ROWS, FLEET_ROWS } from "./catalog-fleet.ts";
 import { CAPACITY_ROWS, POOLS_ROWS, RESERVATIONS_ROWS } from "./catalog-booking.ts";
+import { UNIT_RESERVATIONS_ROWS } from "./catalog-units.ts";
 
 /** What a decision is made on: `none` needs nothing but a valid token. */
 export type ResourceKind =
@@ -16,7 +17,8 @@ export type ResourceKind =
   | "none";
 
 export interface CatalogEntry {
-  readonly kind: "read" | "mutation";
+  /** A subscription is a stream of its output. */
+  readonly kind: "read" | "mutation" | "subscription";
   /** What it is decided as; `none` goes with the resource `none`. */
   readonly action: Action | "none";
   readonly resource: ResourceKind;
@@ -46,6 +48,9 @@ export const groups: Record<GroupName, string> = {
     "once it is offered to them with a quota, and to everyone else it does not exist.",
   reservations:
     "A tenant's own bookings: units of one pool for a window of time, kept alive by renewing, ended by releasing.",
+  unitReservations:
+    "Units of one node that the operator of the fleet sets aside for some orgs, for a term: sold to them, lent to the spot market " +
+    "meanwhile, and taken back. Times are texts here, and a field that has nothing to say is left out.",
   fleet: "Tenants, sites and machines: what exists, in which state, and when it is out of service.",
   access: "API keys, who the caller is, and who did what.",
   events: "What happened, in an order that can be resumed.",
@@ -55,6 +60,7 @@ const rows = {
   capacity: CAPACITY_ROWS,
   pools: POOLS_ROWS,
   reservations: RESERVATIONS_ROWS,
+  unitReservations: UNIT_RESERVATIONS_ROWS,
   fleet: FLEET_ROWS,
   access: ACCESS_ROWS,
   events: EVENTS_ROWS,

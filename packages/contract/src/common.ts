@@ -11,6 +11,7 @@ import {
   RESERVATION_STATES,
   RESOURCES,
   SHARING_MODES,
+  SLICES_MAX,
   TOPOLOGIES,
   UNIT_CLASSES,
   idPattern,
@@ -33,6 +34,9 @@ export const PATTERNS = {
   duration:
     /^(?:P(?=\d|T\d)(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?|(?:\d+(?:ms|s|m|h|d|w))+)$/,
   cursor: /^[A-Za-z0-9_-]{1,512}$/,
+  /** RFC 3339 with an offset. */
+  timeText:
+    /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/,
   /** No control characters, no lone surrogates. */
   text: /^[^\p{Cc}\p{Cs}]*$/u,
 } as const;
@@ -43,6 +47,7 @@ export const LIMITS = {
   timeMax: 140_737_488_355_328,
   durationMin: 1_000,
   durationText: 64,
+  timeText: 35,
   nameLength: 256,
   topologyKeyLength: 128,
   messageLength: 4_096,
@@ -65,6 +70,11 @@ export const LIMITS = {
   nodesPerCall: 500,
   nodeLabels: 64,
   gpusPerNode: 64,
+  orgs: 64,
+  /** Ids of a plan that a caller agrees to. */
+  expected: 1_000,
+  migProfiles: 32,
+  memorySlices: SLICES_MAX,
   nicsPerNode: 64,
   vfsPerNic: 256,
   disksPerNode: 64,

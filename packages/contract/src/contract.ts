@@ -6,8 +6,17 @@ import { events } from "./events.ts";
 import { fleet } from "./fleet.ts";
 import { pools } from "./pools.ts";
 import { reservations } from "./reservations.ts";
+import { unitReservations } from "./unit-reservations.ts";
 
-export const contract = { capacity, pools, reservations, fleet, access, events };
+export const contract = {
+  capacity,
+  pools,
+  reservations,
+  unitReservations,
+  fleet,
+  access,
+  events,
+};
 export type Contract = typeof contract;
 export type GroupName = keyof Contract;
 

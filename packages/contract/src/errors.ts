@@ -108,7 +108,8 @@ export const errors = {
     trpc: "TOO_MANY_REQUESTS",
     retryable: true,
     whoActs: "caller",
-    sentence: "Too many calls; `Retry-After` says when to come back.",
+    sentence:
+      "Too many calls, or too many of yours that wait already; `Retry-After` says when to come back.",
   },
   UNAVAILABLE: {
     http: 503,

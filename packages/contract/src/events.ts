@@ -18,7 +18,7 @@ import {
   time,
 } from "./common.ts";
 
-const event = z
+export const event = z
   .object({
     id: id("evt").describe("The event's id."),
     cursor: cursorText.describe("Its place in the order; give it as `after` to go on from here."),
@@ -30,7 +30,9 @@ const event = z
     tenantId: anyTenantId.describe("The tenant that reads it."),
     poolId: poolId.nullable().describe("The pool concerned, or null."),
     seq: amount().nullable().describe("The pool's sequence number of the change, or null."),
-    data: map(text(), z.unknown(), 256).describe("What of it this tenant may see; by type."),
+    data: map(text(), z.unknown(), 256).describe(
+      "What of it this tenant may see; its fields go by `type`.",
+    ),
   })
   .meta({ id: "Event", description: "Something that happened, as one tenant may see it." });
 

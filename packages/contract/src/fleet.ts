@@ -7,10 +7,8 @@ import {
   cursor,
   id,
   ifVersion,
-  integer,
   limit,
   list,
-  map,
   name,
   nextCursor,
   nodeId,
@@ -25,8 +23,8 @@ import {
   unitId,
   version,
 } from "./common.ts";
+import { devicesOf, labels, nodeInput } from "./node-report.ts";
 
-const labels = map(text(LIMITS.topologyKeyLength), text(LIMITS.nameLength, 0), LIMITS.nodeLabels);
 const maintenanceId = id("mnt").describe("The maintenance window.");
 const siteKind = z
   .enum(["custom", "platform"])
@@ -120,75 +118,6 @@ const nodeSchedule = z
   .object({ ...nodeFields, units: list(unitSchedule, LIMITS.answer).describe("Its units.") })
   .meta({ id: "NodeSchedule", description: "One machine and when its units are taken." });
 
-const gpuInput = z
-  .strictObject({
-    uuid: text(128).describe("As the driver reports it; unique on the node."),
-    index: integer(0, 1_023).describe("Its number on the node."),
-    model: text().describe("As the hardware reports it."),
-    memoryMiB: integer(0, LIMITS.memoryGiB * 1_024)
-      .optional()
-      .describe("Memory, MiB."),
-    nvlinkDomain: text(128)
-      .optional()
-      .describe("GPUs with the same one reach each other by NVLink."),
-    pciAddress: text(64).optional().describe("Its PCI address."),
-    vfioGroup: text(64).optional().describe("Its VFIO group."),
-    healthy: z
-      .boolean()
-      .optional()
-      .describe("Whether it is sound; absent: as it was, yes for a new one."),
-    migProfiles: list(text(64), 64).optional().describe("MIG profiles that it can take."),
-  })
-  .meta({ id: "GpuInput", description: "A GPU as its node reports it." });
-
-const nodeInput = z
-  .strictObject({
-    name: name().describe("Its name, unique on the site: what its id is made from."),
-    address: text().optional().describe("Where to reach it: host or host:port."),
-    labels: labels.optional().describe("Its labels, all of them; absent: none."),
-    vcpu: integer(0, LIMITS.vcpu).optional().describe("Virtual CPUs; absent: 0."),
-    memoryGiB: integer(0, LIMITS.memoryGiB).optional().describe("Memory, GiB; absent: 0."),
-    hugepages1Gi: integer(0, LIMITS.hugepages1Gi)
-      .optional()
-      .describe("Huge pages of 1 GiB; absent: 0."),
-    gpus: list(gpuInput, LIMITS.gpusPerNode).optional().describe("Its GPUs, all of them."),
-    nics: list(
-      z
-        .strictObject({
-          name: text(64).describe("The card's name on the node."),
-          vfs: integer(0, LIMITS.vfsPerNic).describe("How many virtual functions it has."),
-        })
-        .meta({ id: "NicInput", description: "A network card." }),
-      LIMITS.nicsPerNode,
-    )
-      .optional()
-      .describe("Its network cards, all of them."),
-    disks: list(
-      z
-        .strictObject({
-          name: text(64).describe("The disk's name on the node."),
-          sizeGiB: integer(0, LIMITS.diskGiB).describe("Its size, GiB."),
-        })
-        .meta({ id: "DiskInput", description: "A disk." }),
-      LIMITS.disksPerNode,
-    )
-      .optional()
-      .describe("Its disks, all of them."),
-    tenantOwned: z
-      .boolean()
-      .optional()
-      .describe("The machine is its tenant's own: its pool is offered to nobody; absent: no."),
-    state: nodeState.optional().describe("Absent: as it was, `ready` for a new node."),
-  })
-  .meta({ id: "NodeInput", description: "A node as it is reported: the whole of it." });
-
-type NodeInput = z.output<typeof nodeInput>;
-
-function devicesOf(node: NodeInput): number {
-  const vfs = (node.nics ?? []).reduce((sum, nic) => sum + nic.vfs, 0);
-  return (node.gpus?.length ?? 0) + (node.disks?.length ?? 0) + vfs;
-}
-
 const putNodesInput = z
   .strictObject({
     siteId,
@@ -223,9 +152,11 @@ const putNodesInput = z
 
 const plan = {
   healed: list(reservationId, LIMITS.answer).describe(
-    "Bookings that move to other units; none in this release.",
+    "Bookings that go to other nodes; of a window that is called off, those that are sound again.",
   ),
-  staying: list(reservationId, LIMITS.answer).describe("Bookings that stay where they are."),
+  staying: list(reservationId, LIMITS.answer).describe(
+    "Bookings that overlap it and stay: they have begun, or there is no room elsewhere.",
+  ),
 };
 const maintenancePlan = z
   .object({

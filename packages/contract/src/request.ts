@@ -38,7 +38,9 @@ export const selector = z
     unitIds: list(unitId, LIMITS.unitIds, 1)
       .refine((ids) => new Set(ids).size === ids.length, "must name each unit once")
       .optional()
-      .describe("These very units, each once; `count` says how many they are. Not for gangs."),
+      .describe(
+        "These very units, each once; `count` says how many they are. Not for gangs, nor for whole nodes.",
+      ),
   })
   .meta({
     id: "Selector",
@@ -48,10 +50,10 @@ export const selector = z
 export const deviceLine = z
   .strictObject({
     class: deviceClass.describe(
-      "What kind of unit. `node` stands alone and needs `binding: node`.",
+      "What kind of unit. `node` stands alone, and goes with `binding: node` and no other.",
     ),
     count: integer(1, LIMITS.devicesPerLine).describe(
-      "How many, all on one node (per gang member).",
+      "How many, all on one node (per gang member). Of `node`: how many nodes; in a gang 1, a node a member.",
     ),
     selector: selector.optional().describe("Narrows which units will do."),
     topology: topology.optional().describe("NVLink wish of this line; absent: the request's."),
@@ -91,12 +93,14 @@ export const nodeAsk = z
   })
   .meta({
     id: "NodeAsk",
-    description: "How leased nodes are to be set up; only with `binding: node`.",
+    description: "How leased nodes are to be set up: with `binding: node`, and only then.",
   });
 
 export const waitAsk = z
   .strictObject({
-    timeoutMs: integer(0, 30_000).describe("Wait for room at most this long, milliseconds."),
+    timeoutMs: integer(0, 30_000).describe(
+      "Wait for room at most this long, milliseconds; 0: not at all.",
+    ),
   })
   .meta({ id: "WaitAsk", description: "What to do when there is no room yet." });
 
@@ -125,16 +129,20 @@ const shape = {
   duration: duration.describe("How long: from 1 s up to the pool's `maxDuration`."),
   binding: binding
     .default("hold")
-    .describe("`hold` books units; `node` leases whole nodes, which this release does not offer."),
-  resources: resourcesAsk.optional().describe("CPU and memory on the node, beside the devices."),
-  node: nodeAsk.optional().describe("Set-up of leased nodes; only with `binding: node`."),
+    .describe(
+      "`hold` books units; `node` leases whole nodes, with `devices: [{ class: node }]` and a `node` set-up.",
+    ),
+  resources: resourcesAsk
+    .optional()
+    .describe(
+      "CPU and memory on the node, beside the devices. Leased nodes come whole: there it is the least that each must have.",
+    ),
+  node: nodeAsk.optional().describe("Set-up of leased nodes: with `binding: node`, and only then."),
   spot: z
     .boolean()
     .optional()
-    .describe(
-      "May be preempted, with the pool's notice, for a regular booking; absent: no. `true` is not offered by this release.",
-    ),
-  gang: gangAsk.optional().describe("Book several members at once. Not offered by this release."),
+    .describe("May be preempted, with the pool's notice, for a regular booking; absent: no."),
+  gang: gangAsk.optional().describe("Book several members at once, all or nothing."),
 };
 
 export const bookingShape = z
@@ -178,7 +186,9 @@ const bookingFields = {
   idempotencyKey: bookingKey,
   wait: waitAsk
     .optional()
-    .describe("Wait for room instead of failing at once. Not offered by this release."),
+    .describe(
+      "Wait for room instead of failing at once; the call answers when it is booked or the time is over. Hanging up ends the wait.",
+    ),
 };
 
 export const bookingRequest = z

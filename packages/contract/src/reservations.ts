@@ -6,6 +6,7 @@ import {
   anyTenantId,
   binding,
   cursor,
+  cursorText,
   ifVersion,
   integer,
   limit,
@@ -28,6 +29,8 @@ import {
   version,
 } from "./common.ts";
 import { preview } from "./capacity.ts";
+import { degraded } from "./degraded.ts";
+import { event } from "./events.ts";
 import { bookingRequest, deviceLine, quoteRequest } from "./request.ts";
 
 const atom = z
@@ -83,19 +86,23 @@ export const reservation = z
       .describe("The gang, or null."),
     node: z
       .object({
-        profileId: text(128).describe("The profile that the nodes are set up with."),
+        profileId: text(128).describe("The profile that the nodes are to be set up with."),
         profileVersion: version.nullable().describe("Its version, or null."),
       })
       .meta({ id: "NodeSetup", description: "How leased nodes are set up." })
       .nullable()
-      .describe("Set-up of leased nodes, or null."),
+      .describe("The set-up that leased nodes were asked for with, or null."),
     devices: list(deviceLine, LIMITS.deviceLines).describe(
       "The lines as they were asked for; what a line did not say is absent.",
     ),
-    resources: scalarAmounts.describe("CPU and memory held, per member."),
+    resources: scalarAmounts.describe(
+      "CPU and memory asked for, per member; what each holds is in `members`.",
+    ),
     members: list(member, LIMITS.gangSize)
       .nullable()
-      .describe("What it holds, a member a node; null in a list that did not include them."),
+      .describe(
+        "What it holds: an entry a gang member or leased node, all of them; null in a list that did not include members.",
+      ),
     preemption: z
       .object({
         noticeAt: time.describe("When the notice was given."),
@@ -103,16 +110,10 @@ export const reservation = z
       })
       .meta({ id: "Preemption", description: "A notice that a spot booking is to end." })
       .nullable()
-      .describe("The notice it is under, or null."),
-    degraded: z
-      .object({
-        since: time.describe("Since when."),
-        cause: text(128).describe("What failed."),
-        unitIds: list(unitId, 4_096).describe("The units concerned."),
-      })
-      .meta({ id: "Degraded", description: "Hardware under a booking that failed." })
+      .describe("The notice that it is or was under, or null."),
+    degraded: degraded
       .nullable()
-      .describe("What of its hardware failed, or null."),
+      .describe("What of it cannot be used at some time of its window, or null."),
     endedAt: time.nullable().describe("When it ended; null while it is live."),
     endReason: text(LIMITS.messageLength, 0).nullable().describe("Why it ended, in words."),
     version: version.describe("Goes up by one with every change: the lease's fencing token."),
@@ -236,5 +237,19 @@ export const reservations = {
       })
       .meta({ id: "TerminateInput", description: "A reservation to end, and why." }),
     output: reservation,
+  },
+  watch: {
+    input: z
+      .strictObject({
+        tenantId,
+        poolId: poolId.optional().describe("Only events of this pool."),
+        reservationId: reservationId.optional().describe("Only events of this reservation."),
+        lastEventId: cursorText
+          .optional()
+          .describe("The `cursor` of the last event that you have; absent: only what is to come."),
+      })
+      .meta({ id: "WatchInput", description: "Which of the tenant's events to be told of." }),
+    /** One event of the stream. */
+    output: event,
   },
 };

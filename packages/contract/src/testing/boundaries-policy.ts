@@ -8,11 +8,17 @@ import type { Place } from "./rows.ts";
 const PROFILE = "^[A-Za-z0-9.+-]{1,32}$";
 const TEXT = "^[^\\p{Cc}\\p{Cs}]*$";
 
+/** A model is one that has instances, however it is written: only such a layout is taken in the end. */
 function migLayout(place: Place): Boundary[] {
   const entry: Place = { ...place, field: `${place.field}.*` };
   const profile: Place = { ...place, field: `${place.field}.*[]` };
   const models = (count: number): object =>
-    Object.fromEntries(Array.from({ length: count }, (_, i) => [`M${i}`, ["1g.10gb"]]));
+    Object.fromEntries(
+      Array.from({ length: count }, (_, i) => {
+        const form = ["PCIE", "HGX", "AC", "ACTIVE"][Math.floor(i / 10)] ?? "";
+        return [`A30 SXM${i % 10} ${form}`, ["1g.6gb"]];
+      }),
+    );
   return [
     { ...place, constraint: "optional", accepts: [ABSENT], refuses: [] },
     {
@@ -24,13 +30,13 @@ function migLayout(place: Place): Boundary[] {
     {
       ...place,
       constraint: "keys at least 1 characters",
-      accepts: [{ A: ["1g.5gb"] }],
+      accepts: [{ A30: ["1g.6gb"] }],
       refuses: [{ "": ["1g.5gb"] }],
     },
     {
       ...place,
       constraint: "keys at most 256 characters",
-      accepts: [{ ["A".repeat(256)]: ["1g.5gb"] }],
+      accepts: [{ [`A30${"-".repeat(253)}`]: ["1g.6gb"] }],
       refuses: [{ ["A".repeat(257)]: ["1g.5gb"] }],
     },
     {
@@ -39,7 +45,12 @@ function migLayout(place: Place): Boundary[] {
       accepts: [{ "NVIDIA H100 80GB HBM3": ["1g.10gb"] }],
       refuses: [{ "H\u0000": ["1g.10gb"] }],
     },
-    { ...place, constraint: "at most 32 keys", accepts: [models(32)], refuses: [models(33)] },
+    {
+      ...place,
+      constraint: "at most 32 keys",
+      accepts: [models(32)],
+      refuses: [models(33)],
+    },
     {
       ...entry,
       constraint: "list of string",
@@ -110,6 +121,6 @@ export function policyBoundaries(method: MethodName): Boundary[] {
     ...texts(part("kubernetes.token"), [1, 4_096], true),
     ...texts(part("kubernetes.caHash"), [1, 256], true),
   ];
-  // What the parts mean together, and which this release offers, is the domain's to say.
+  // What the parts mean together is the domain's to say.
   return rows.map((row) => ({ ...row, later: true }));
 }

@@ -17,8 +17,8 @@ export interface Boundary {
   /** A rule that a JSON Schema cannot state. */
   readonly beyond?: true;
   /**
-   * The contract takes the accepted values; this release's rules may still say that what they ask for is not
-   * offered yet, or that the fields around them do not go together.
+   * The contract takes the accepted values; the rules that follow may still say that they do not go together
+   * with the fields around them, or with the pool.
    */
   readonly later?: true;
 }
@@ -99,16 +99,32 @@ export function boundaryRequest(method: MethodName, field: string, value: unknow
     const [line] = request["devices"] as { count: number }[];
     if (line) line.count = Math.min(Math.max(value.length, 1), 64);
   }
+  if (isOfNodes(field, value)) ofNodes(request, field);
   // A provider pool and its account come together or not at all.
   if (field === "providerAccountId" && value !== ABSENT) request["class"] = "provider";
   if (field === "class" && value === "provider") request["providerAccountId"] = SAMPLE.accountId;
   return request;
 }
 
+/** Whether the value is one of a lease of whole nodes, which takes several fields together. */
+function isOfNodes(field: string, value: unknown): boolean {
+  if (field === "binding" || field === "devices[].class") return value === "node";
+  return field.startsWith("node.") || (field === "node" && value !== ABSENT);
+}
+
+/** Adds what a lease of nodes needs beside the field under test. */
+function ofNodes(request: Record<string, unknown>, field: string): void {
+  if (field !== "binding") request["binding"] = "node";
+  if (field !== "devices[].class") request["devices"] = [{ class: "node", count: 1 }];
+  if (!("node" in request)) request["node"] = AROUND["node"];
+}
+
 /** Where the field is, as an issue's path starts: `devices[].count` is `["devices", 0, "count"]`. */
 export function stepsOf(field: string): (string | number)[] {
+  // A list of profiles goes with a model that has them; a profile of any form with one that nobody knows.
+  const key = field === "policy.migLayout.*" ? "A100" : "gpu";
   return field
     .replaceAll("[]", ".0")
     .split(".")
-    .map((part) => (part === "0" ? 0 : part === "*" ? "gpu" : part));
+    .map((part) => (part === "0" ? 0 : part === "*" ? key : part));
 }
