@@ -41,6 +41,15 @@ create table bookings (
   during int8range not null
 );
 
+create table clock (
+  one boolean not null default true,
+  beat_at bigint,
+  beat_now bigint,
+  outage_to bigint not null default 0,
+  held_since bigint,
+  accepted_at bigint
+) with (fillfactor=50);
+
 create table events (
   id bigint not null generated always as identity,
   xid xid8 not null default pg_current_xact_id(),
@@ -69,7 +78,8 @@ create table gates (
   last_at bigint not null,
   config_seq bigint not null,
   fleet_seq bigint not null,
-  reset_seq bigint not null
+  reset_seq bigint not null,
+  grace_to bigint not null default 0
 ) with (fillfactor=50);
 
 create table maintenance (
@@ -112,6 +122,11 @@ create table offers (
   include_descendants boolean not null,
   priority integer not null,
   created_at bigint not null
+);
+
+create table outages (
+  to_at bigint not null,
+  from_at bigint not null
 );
 
 create table pool_authz (
@@ -185,9 +200,15 @@ create table reservations (
   project_id text,
   state text not null,
   binding text not null,
+  gang jsonb,
+  node_setup jsonb,
   spot boolean not null,
   start bigint not null,
   "end" bigint not null,
+  started_at bigint,
+  preemption jsonb,
+  degraded jsonb,
+  pins jsonb not null default '[]'::jsonb,
   lease_seconds integer,
   lease_expires_at bigint,
   ending_soon_at bigint,
@@ -219,6 +240,11 @@ create table rollups (
   updated_at bigint not null
 ) with (fillfactor=50);
 
+create table servers (
+  id text not null,
+  beat_at bigint not null
+);
+
 create table sites (
   id text not null,
   tenant_id text not null,
@@ -241,6 +267,33 @@ create table tenants (
   created_at bigint not null
 );
 
+create table unit_reservations (
+  id text not null,
+  gate_id text not null,
+  node_id text not null,
+  status text not null,
+  allowed_org_ids jsonb not null,
+  managing_org_ids jsonb not null,
+  unit_ids jsonb not null,
+  released_unit_ids jsonb not null,
+  starts_at bigint not null,
+  ends_at bigint,
+  ended_at bigint,
+  topology_gen bigint not null,
+  reason text,
+  contract_ref text,
+  created_by text not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  seq bigint not null
+);
+
+create table unit_terms (
+  unit_reservation_id text not null,
+  unit_key bigint not null,
+  during int8range not null
+);
+
 create table units (
   key bigint not null generated always as identity,
   id text not null,
@@ -259,7 +312,24 @@ create table units (
   parent_unit_id text,
   healthy boolean not null,
   removed boolean not null,
+  carrier boolean not null default false,
+  mig_profiles jsonb,
   gone_at bigint
+);
+
+create table waiters (
+  id text not null,
+  pool_id text not null,
+  tenant_id text not null,
+  ancestors jsonb not null,
+  priority integer not null,
+  since bigint not null,
+  deadline bigint not null,
+  server_id text not null,
+  key jsonb,
+  ask jsonb not null,
+  done_at bigint,
+  seq bigint not null
 );
 
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
@@ -275,6 +345,10 @@ alter table bookings add constraint bookings_no_overlap EXCLUDE USING gist (unit
 alter table bookings add constraint bookings_pk PRIMARY KEY (reservation_id, unit_key);
 
 alter table bookings add constraint bookings_window CHECK (((NOT isempty(during)) AND (lower(during) IS NOT NULL) AND (upper(during) IS NOT NULL)));
+
+alter table clock add constraint clock_one CHECK (one);
+
+alter table clock add constraint clock_pkey PRIMARY KEY (one);
 
 alter table events add constraint events_pkey PRIMARY KEY (id);
 
@@ -305,6 +379,10 @@ alter table nodes add constraint nodes_state CHECK ((state = ANY (ARRAY['ready':
 alter table offers add constraint offers_pk PRIMARY KEY (pool_id, tenant_id);
 
 alter table offers add constraint offers_tenant_id_tenants_tenant_id_fk FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id);
+
+alter table outages add constraint outages_pkey PRIMARY KEY (to_at);
+
+alter table outages add constraint outages_window CHECK ((from_at < to_at));
 
 alter table pool_authz add constraint pool_authz_pk PRIMARY KEY (pool_id, tenant_id);
 
@@ -338,6 +416,13 @@ alter table quotas add constraint quotas_tenant_id_tenants_tenant_id_fk FOREIGN 
 
 alter table reservation_keys add constraint reservation_keys_pk PRIMARY KEY (tenant_id, principal, key);
 
+alter table reservations add constraint reservations_begun CHECK (
+CASE state
+    WHEN 'scheduled'::text THEN (started_at IS NULL)
+    WHEN 'active'::text THEN (started_at IS NOT NULL)
+    ELSE true
+END);
+
 alter table reservations add constraint reservations_binding CHECK ((binding = ANY (ARRAY['hold'::text, 'node'::text])));
 
 alter table reservations add constraint reservations_ended CHECK (((ended_at IS NULL) = (state = ANY (ARRAY['scheduled'::text, 'active'::text, 'preempting'::text]))));
@@ -349,6 +434,8 @@ alter table reservations add constraint reservations_state CHECK ((state = ANY (
 alter table reservations add constraint reservations_window CHECK ((start < "end"));
 
 alter table rollups add constraint rollups_pk PRIMARY KEY (pool_id, resource);
+
+alter table servers add constraint servers_pkey PRIMARY KEY (id);
 
 alter table sites add constraint sites_kind CHECK ((kind = ANY (ARRAY['custom'::text, 'platform'::text])));
 
@@ -364,6 +451,22 @@ alter table tenants add constraint tenants_parent_id_tenants_tenant_id_fk FOREIG
 
 alter table tenants add constraint tenants_pkey PRIMARY KEY (tenant_id);
 
+alter table unit_reservations add constraint unit_reservations_ended CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['pending'::text, 'active'::text, 'needs-review'::text]))));
+
+alter table unit_reservations add constraint unit_reservations_node_id_nodes_id_fk FOREIGN KEY (node_id) REFERENCES nodes(id);
+
+alter table unit_reservations add constraint unit_reservations_pkey PRIMARY KEY (id);
+
+alter table unit_reservations add constraint unit_reservations_status CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'expired'::text, 'cancelled'::text, 'needs-review'::text])));
+
+alter table unit_reservations add constraint unit_reservations_window CHECK ((starts_at < ends_at));
+
+alter table unit_terms add constraint unit_terms_no_overlap EXCLUDE USING gist (unit_key WITH =, during WITH &&);
+
+alter table unit_terms add constraint unit_terms_pk PRIMARY KEY (unit_reservation_id, unit_key);
+
+alter table unit_terms add constraint unit_terms_window CHECK (((NOT isempty(during)) AND (lower(during) IS NOT NULL)));
+
 alter table units add constraint units_class CHECK ((class = ANY (ARRAY['gpu'::text, 'gpu.mig'::text, 'gpu.slot'::text, 'nic.vf'::text, 'disk'::text])));
 
 alter table units add constraint units_id UNIQUE (id);
@@ -371,6 +474,10 @@ alter table units add constraint units_id UNIQUE (id);
 alter table units add constraint units_node_id_nodes_id_fk FOREIGN KEY (node_id) REFERENCES nodes(id);
 
 alter table units add constraint units_pkey PRIMARY KEY (key);
+
+alter table waiters add constraint waiters_pkey PRIMARY KEY (id);
+
+alter table waiters add constraint waiters_window CHECK ((since < deadline));
 
 CREATE INDEX api_keys_tenant ON public.api_keys USING btree (tenant_id, created_at DESC NULLS LAST, id DESC NULLS LAST);
 
@@ -402,9 +509,17 @@ CREATE INDEX reservations_tenant ON public.reservations USING btree (tenant_id, 
 
 CREATE INDEX tenants_parent ON public.tenants USING btree (parent_id);
 
+CREATE INDEX unit_reservations_node ON public.unit_reservations USING btree (node_id, created_at DESC NULLS LAST, id DESC NULLS LAST);
+
+CREATE INDEX unit_reservations_seq ON public.unit_reservations USING btree (gate_id, seq);
+
 CREATE INDEX units_gpu_uuid ON public.units USING btree (gpu_uuid);
 
 CREATE INDEX units_node ON public.units USING btree (node_id);
+
+CREATE INDEX waiters_done ON public.waiters USING btree (pool_id, done_at);
+
+CREATE INDEX waiters_seq ON public.waiters USING btree (pool_id, seq);
 
 CREATE OR REPLACE FUNCTION berth.claim_keys_v1(p_gate text, p_now bigint, p_keys jsonb)
  RETURNS jsonb
@@ -509,6 +624,7 @@ declare
   v_seq bigint;
   v_last bigint;
   v_clock bigint;
+  v_fenced jsonb;
   v_mark text;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
@@ -532,6 +648,12 @@ begin
   if (p_batch ? 'named' or p_batch ? 'gpus') and berth.elsewhere_v1(p_gate, p_batch) then
     return jsonb_build_object('ok', false, 'kind', 'elsewhere');
   end if;
+  if p_batch ? 'terms' then
+    v_fenced := berth.fenced_v1(p_batch);
+    if v_fenced is not null then
+      return jsonb_build_object('ok', false, 'kind', 'fenced', 'unitIds', v_fenced);
+    end if;
+  end if;
   v_mark := set_config('berth.gate', pg_current_xact_id()::text, true);
   if v_seq is null then
     insert into gates (id, seq, last_at, config_seq, fleet_seq, reset_seq)
@@ -543,6 +665,24 @@ begin
     end if;
   end if;
   return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.fenced_v1(p_batch jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_units jsonb;
+begin
+  select jsonb_agg(distinct n.unit_id order by n.unit_id) into v_units
+  from jsonb_to_recordset(p_batch -> 'terms') n (unit_id text, start bigint, "end" bigint)
+  where exists (
+    select from unit_terms t
+    where t.unit_key = (select u.key from units u where u.id = n.unit_id)
+      and t.during && int8range(n.start, n."end")
+      and not coalesce(p_batch -> 'termDrops', '[]') ? t.unit_reservation_id);
+  return v_units;
 end $function$
 ;
 
@@ -564,6 +704,22 @@ CREATE OR REPLACE FUNCTION berth.now_ms()
  LANGUAGE sql
  PARALLEL SAFE
 AS $function$ select (extract(epoch from clock_timestamp()) * 1000)::bigint $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.record_outage_v1(p_from bigint, p_to bigint, p_last bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_to bigint := greatest(p_to, p_last + 1);
+begin
+  update outages set to_at = v_to, from_at = least(from_at, p_from)
+  where to_at = p_last and p_from < p_last + 30000;
+  if not found then
+    insert into outages (from_at, to_at) values (p_from, v_to);
+  end if;
+  return v_to;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION berth.remove_nodes_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb)
@@ -730,13 +886,14 @@ begin
       select from jsonb_to_recordset(p_batch -> 'units') n (id text) where n.id = u.id);
   insert into units (
     id, node_id, gate_id, class, index, model, profile, placement, gpu_uuid, pci_address, memory_gib,
-    nvlink_domain, vfio_group, parent_unit_id, healthy, removed)
+    nvlink_domain, vfio_group, parent_unit_id, healthy, removed, carrier, mig_profiles)
   select n.id, n.node_id, p_gate, n.class, n.index, n.model, n.profile, n.placement, n.gpu_uuid,
-    n.pci_address, n.memory_gib, n.nvlink_domain, n.vfio_group, n.parent_unit_id, n.healthy, n.removed
+    n.pci_address, n.memory_gib, n.nvlink_domain, n.vfio_group, n.parent_unit_id, n.healthy, n.removed,
+    n.carrier, n.mig_profiles
   from jsonb_to_recordset(p_batch -> 'units') n (
     id text, node_id text, class text, index integer, model text, profile text, placement integer,
     gpu_uuid text, pci_address text, memory_gib integer, nvlink_domain text, vfio_group text,
-    parent_unit_id text, healthy boolean, removed boolean)
+    parent_unit_id text, healthy boolean, removed boolean, carrier boolean, mig_profiles jsonb)
   order by n.node_id, n.class, n.index, n.id
   on conflict (id) do update set
     gate_id = excluded.gate_id, class = excluded.class, index = excluded.index, model = excluded.model,
@@ -744,7 +901,7 @@ begin
     pci_address = excluded.pci_address, memory_gib = excluded.memory_gib,
     nvlink_domain = excluded.nvlink_domain, vfio_group = excluded.vfio_group,
     parent_unit_id = excluded.parent_unit_id, healthy = excluded.healthy, removed = excluded.removed,
-    gone_at = null
+    carrier = excluded.carrier, mig_profiles = excluded.mig_profiles, gone_at = null
   where units.node_id = excluded.node_id;
   get diagnostics v_written = row_count;
   if v_written <> jsonb_array_length(p_batch -> 'units') then
@@ -786,12 +943,14 @@ begin
     update reservations r set
       charged_tenant_id = n.charged_tenant_id, state = n.state, spot = n.spot, start = n.start,
       "end" = n."end", lease_seconds = n.lease_seconds, lease_expires_at = n.lease_expires_at,
-      ending_soon_at = n.ending_soon_at, members = n.members, ended_at = n.ended_at,
+      ending_soon_at = n.ending_soon_at, started_at = n.started_at, preemption = n.preemption,
+      degraded = n.degraded, pins = n.pins, members = n.members, ended_at = n.ended_at,
       end_reason = n.end_reason, version = n.version, updated_at = n.updated_at, seq = p_seq
     from jsonb_to_recordset(p_batch -> 'changed') n (
       id text, charged_tenant_id text, state text, spot boolean, start bigint, "end" bigint,
-      lease_seconds integer, lease_expires_at bigint, ending_soon_at bigint, members jsonb,
-      ended_at bigint, end_reason text, version bigint, updated_at bigint)
+      lease_seconds integer, lease_expires_at bigint, ending_soon_at bigint, started_at bigint,
+      preemption jsonb, degraded jsonb, pins jsonb, members jsonb, ended_at bigint, end_reason text,
+      version bigint, updated_at bigint)
     where r.id = n.id and r.pool_id = p_gate;
     get diagnostics v_written = row_count;
     if v_written <> jsonb_array_length(p_batch -> 'changed') then
@@ -800,29 +959,74 @@ begin
   end if;
   if p_batch ? 'created' then
     insert into reservations (
-      id, pool_id, tenant_id, charged_tenant_id, project_id, state, binding, spot, start, "end",
-      lease_seconds, lease_expires_at, ending_soon_at, topology, devices, resources, members, ended_at,
-      end_reason, version, created_by, created_at, updated_at, seq)
-    select n.id, p_gate, n.tenant_id, n.charged_tenant_id, n.project_id, n.state, n.binding, n.spot,
-      n.start, n."end", n.lease_seconds, n.lease_expires_at, n.ending_soon_at, n.topology, n.devices,
-      n.resources, n.members, n.ended_at, n.end_reason, n.version, n.created_by, n.created_at,
-      n.updated_at, p_seq
+      id, pool_id, tenant_id, charged_tenant_id, project_id, state, binding, gang, node_setup, spot,
+      start, "end", started_at, preemption, degraded, pins, lease_seconds, lease_expires_at,
+      ending_soon_at, topology, devices, resources, members, ended_at, end_reason, version, created_by,
+      created_at, updated_at, seq)
+    select n.id, p_gate, n.tenant_id, n.charged_tenant_id, n.project_id, n.state, n.binding, n.gang,
+      n.node_setup, n.spot, n.start, n."end", n.started_at, n.preemption, n.degraded, n.pins,
+      n.lease_seconds, n.lease_expires_at, n.ending_soon_at, n.topology, n.devices, n.resources,
+      n.members, n.ended_at, n.end_reason, n.version, n.created_by, n.created_at, n.updated_at, p_seq
     from jsonb_to_recordset(p_batch -> 'created') n (
       id text, tenant_id text, charged_tenant_id text, project_id text, state text, binding text,
-      spot boolean, start bigint, "end" bigint, lease_seconds integer, lease_expires_at bigint,
+      gang jsonb, node_setup jsonb, spot boolean, start bigint, "end" bigint, started_at bigint,
+      preemption jsonb, degraded jsonb, pins jsonb, lease_seconds integer, lease_expires_at bigint,
       ending_soon_at bigint, topology text, devices jsonb, resources jsonb, members jsonb,
       ended_at bigint, end_reason text, version bigint, created_by text, created_at bigint,
       updated_at bigint);
   end if;
   if p_batch ? 'bookings' then
     -- A lookup a row, never a join that may be planned as a scan of the fleet. A unit that is not this
-    -- gate's has no key here, and a booking cannot be without one.
+    -- gate's, or carries those that are booked, has no key here, and a booking cannot be without one.
     insert into bookings (pool_id, reservation_id, unit_key, during)
     select p_gate, n.id,
-      (select u.key from units u where u.id = n.unit_id and u.gate_id = p_gate and u.gone_at is null),
+      (select u.key from units u
+        where u.id = n.unit_id and u.gate_id = p_gate and u.gone_at is null and not u.carrier),
       int8range(n.start, n."end")
     from jsonb_to_recordset(p_batch -> 'bookings') n (id text, unit_id text, start bigint, "end" bigint);
   end if;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.write_unit_reservations_v1(p_gate text, p_seq bigint, p_batch jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_written bigint;
+begin
+  delete from unit_terms t using jsonb_array_elements_text(p_batch -> 'termDrops') d (id)
+  where t.unit_reservation_id = d.id;
+  insert into unit_reservations (
+    id, gate_id, node_id, status, allowed_org_ids, managing_org_ids, unit_ids, released_unit_ids,
+    starts_at, ends_at, ended_at, topology_gen, reason, contract_ref, created_by, created_at, updated_at,
+    seq)
+  select n.id, p_gate, n.node_id, n.status, n.allowed_org_ids, n.managing_org_ids, n.unit_ids,
+    n.released_unit_ids, n.starts_at, n.ends_at, n.ended_at, n.topology_gen, n.reason, n.contract_ref,
+    n.created_by, n.created_at, n.updated_at, p_seq
+  from jsonb_to_recordset(p_batch -> 'unitReservations') n (
+    id text, node_id text, status text, allowed_org_ids jsonb, managing_org_ids jsonb, unit_ids jsonb,
+    released_unit_ids jsonb, starts_at bigint, ends_at bigint, ended_at bigint, topology_gen bigint,
+    reason text, contract_ref text, created_by text, created_at bigint, updated_at bigint)
+  where exists (select from nodes o where o.id = n.node_id and o.gate_id = p_gate)
+  on conflict (id) do update set
+    gate_id = excluded.gate_id, status = excluded.status, allowed_org_ids = excluded.allowed_org_ids,
+    managing_org_ids = excluded.managing_org_ids, unit_ids = excluded.unit_ids,
+    released_unit_ids = excluded.released_unit_ids, starts_at = excluded.starts_at,
+    ends_at = excluded.ends_at, ended_at = excluded.ended_at, topology_gen = excluded.topology_gen,
+    reason = excluded.reason, contract_ref = excluded.contract_ref, updated_at = excluded.updated_at,
+    seq = excluded.seq
+  where unit_reservations.node_id = excluded.node_id;
+  get diagnostics v_written = row_count;
+  if v_written <> jsonb_array_length(p_batch -> 'unitReservations') then
+    raise exception 'a unit reservation is of a node that is not in %', p_gate using errcode = 'BG002';
+  end if;
+  insert into unit_terms (unit_reservation_id, unit_key, during)
+  select n.id,
+    (select u.key from units u
+      where u.id = n.unit_id and u.gate_id = p_gate and u.gone_at is null and not u.carrier),
+    int8range(n.start, n."end")
+  from jsonb_to_recordset(p_batch -> 'terms') n (id text, unit_id text, start bigint, "end" bigint);
 end $function$
 ;
 
@@ -832,6 +1036,7 @@ CREATE OR REPLACE FUNCTION berth.write_v1(p_gate text, p_seq bigint, p_now bigin
 AS $function$
 declare
   v_fleet boolean := p_batch ? 'nodes' or p_batch ? 'removed';
+  v_forgotten bigint;
 begin
   if p_batch ? 'config' then
     perform berth.write_config_v1(p_gate, p_now, p_batch -> 'config');
@@ -842,20 +1047,75 @@ begin
   if p_batch ? 'nodes' then
     perform berth.write_nodes_v1(p_gate, p_seq, p_now, p_batch);
   end if;
+  if p_batch ? 'unitReservations' then
+    perform berth.write_unit_reservations_v1(p_gate, p_seq, p_batch);
+  end if;
+  if p_batch ? 'waiters' or p_batch ? 'waitersDone' then
+    perform berth.write_waiters_v1(p_gate, p_seq, p_now, p_batch);
+  end if;
   perform berth.write_reservations_v1(p_gate, p_seq, p_batch);
   perform berth.write_counts_v1(p_gate, p_seq, p_now, p_batch);
   insert into gate_batches (gate_id, seq, batch_id, at)
   values (p_gate, p_seq, p_batch ->> 'id', p_now);
   if p_seq % 256 = 0 then
     delete from gate_batches where gate_id = p_gate and at < p_now - 3600000;
+    with forgotten as (
+      delete from waiters where pool_id = p_gate and done_at < p_now - 3600000 returning seq
+    )
+    select max(seq) into v_forgotten from forgotten;
   end if;
   update gates set
     seq = p_seq,
     last_at = p_now,
     config_seq = case when p_batch ? 'config' then p_seq else config_seq end,
     fleet_seq = case when v_fleet then p_seq else fleet_seq end,
-    reset_seq = case when p_batch ? 'removed' then p_seq else reset_seq end
+    -- Whoever has not seen a forgotten waiter end would keep it for ever.
+    reset_seq = case when p_batch ? 'removed' then p_seq else greatest(reset_seq, v_forgotten) end,
+    grace_to = greatest(grace_to, (p_batch ->> 'graceTo')::bigint)
   where id = p_gate;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION berth.write_waiters_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update waiters w set done_at = p_now, seq = p_seq
+  from jsonb_array_elements_text(p_batch -> 'waitersDone') d (id)
+  where w.id = d.id and w.pool_id = p_gate;
+  insert into waiters (
+    id, pool_id, tenant_id, ancestors, priority, since, deadline, server_id, key, ask, done_at, seq)
+  select n.id, p_gate, n.tenant_id, n.ancestors, n.priority, n.since, n.deadline, n.server_id, n.key,
+    n.ask, null, p_seq
+  from jsonb_to_recordset(p_batch -> 'waiters') n (
+    id text, tenant_id text, ancestors jsonb, priority integer, since bigint, deadline bigint,
+    server_id text, key jsonb, ask jsonb)
+  on conflict (id) do update set
+    priority = excluded.priority, deadline = excluded.deadline, server_id = excluded.server_id,
+    seq = excluded.seq
+  where waiters.pool_id = p_gate;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.berth_accept_clock_v1()
+ RETURNS jsonb
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_clock clock;
+  v_now bigint;
+begin
+  select * into v_clock from clock for no key update;
+  if v_clock.held_since is null then
+    return null;
+  end if;
+  v_now := greatest(berth.now_ms(), v_clock.held_since + 1);
+  update clock set
+    held_since = null,
+    accepted_at = (extract(epoch from clock_timestamp()) * 1000)::bigint,
+    outage_to = berth.record_outage_v1(v_clock.held_since, v_now, v_clock.outage_to);
+  return jsonb_build_object('from', v_clock.held_since, 'to', v_now);
 end $function$
 ;
 
@@ -910,6 +1170,35 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.berth_beat_v1(p_server text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_clock clock;
+  v_wall bigint;
+  v_now bigint;
+  v_outage boolean;
+begin
+  select * into v_clock from clock for no key update;
+  -- Read under the lock, so that beats come in the order of their times.
+  v_wall := (extract(epoch from clock_timestamp()) * 1000)::bigint;
+  v_now := berth.now_ms();
+  v_outage := coalesce(v_wall - v_clock.beat_at > 3000 and v_now > v_clock.beat_now, false);
+  update clock set
+    beat_at = v_wall, beat_now = v_now,
+    outage_to = case when v_outage
+      then berth.record_outage_v1(v_clock.beat_now, v_now, v_clock.outage_to) else outage_to end;
+  insert into servers (id, beat_at) values (p_server, v_wall)
+  on conflict (id) do update set beat_at = excluded.beat_at;
+  delete from servers where beat_at < v_wall - 3600000;
+  return jsonb_build_object(
+    'wall', v_wall, 'heldSince', v_clock.held_since,
+    'outageMs', case when v_outage then v_now - v_clock.beat_now end,
+    'servers', (select jsonb_agg(s.id) from servers s where s.beat_at > v_wall - 5000));
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION public.berth_emit_v1(p_stream text, p_events jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -923,6 +1212,15 @@ begin
   perform berth.write_events_v1(p_stream, v_seq, p_events);
   return v_seq;
 end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.berth_hold_leases_v1(p_since bigint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update clock set held_since = berth.now_ms()
+  where held_since is null and (accepted_at is null or accepted_at < p_since)
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION public.berth_outcome_v1(p_gate text, p_batch_id text)
@@ -973,4 +1271,10 @@ CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.res
 
 CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.rollups FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
 
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.unit_reservations FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.unit_terms FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
 CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.units FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();
+
+CREATE TRIGGER guard BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.waiters FOR EACH STATEMENT EXECUTE FUNCTION berth.guard();

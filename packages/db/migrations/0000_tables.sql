@@ -20,7 +20,8 @@ CREATE TABLE "audit" (
 	"method" text NOT NULL,
 	"outcome" text NOT NULL,
 	"target" text,
-	"request_id" text NOT NULL
+	"request_id" text NOT NULL,
+	"count" integer DEFAULT 1 NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "bookings" (
@@ -30,6 +31,16 @@ CREATE TABLE "bookings" (
 	"during" "int8range" NOT NULL,
 	CONSTRAINT "bookings_pk" PRIMARY KEY("reservation_id","unit_key"),
 	CONSTRAINT "bookings_window" CHECK (not isempty("bookings"."during") and lower("bookings"."during") is not null and upper("bookings"."during") is not null)
+);
+--> statement-breakpoint
+CREATE TABLE "clock" (
+	"one" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"beat_at" bigint,
+	"beat_now" bigint,
+	"outage_to" bigint DEFAULT 0 NOT NULL,
+	"held_since" bigint,
+	"accepted_at" bigint,
+	CONSTRAINT "clock_one" CHECK ("clock"."one")
 );
 --> statement-breakpoint
 CREATE TABLE "events" (
@@ -62,7 +73,8 @@ CREATE TABLE "gates" (
 	"last_at" bigint NOT NULL,
 	"config_seq" bigint NOT NULL,
 	"fleet_seq" bigint NOT NULL,
-	"reset_seq" bigint NOT NULL
+	"reset_seq" bigint NOT NULL,
+	"grace_to" bigint DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "maintenance" (
@@ -110,6 +122,12 @@ CREATE TABLE "offers" (
 	"priority" integer NOT NULL,
 	"created_at" bigint NOT NULL,
 	CONSTRAINT "offers_pk" PRIMARY KEY("pool_id","tenant_id")
+);
+--> statement-breakpoint
+CREATE TABLE "outages" (
+	"to_at" bigint PRIMARY KEY NOT NULL,
+	"from_at" bigint NOT NULL,
+	CONSTRAINT "outages_window" CHECK ("outages"."from_at" < "outages"."to_at")
 );
 --> statement-breakpoint
 CREATE TABLE "pool_authz" (
@@ -191,9 +209,15 @@ CREATE TABLE "reservations" (
 	"project_id" text,
 	"state" text NOT NULL,
 	"binding" text NOT NULL,
+	"gang" jsonb,
+	"node_setup" jsonb,
 	"spot" boolean NOT NULL,
 	"start" bigint NOT NULL,
 	"end" bigint NOT NULL,
+	"started_at" bigint,
+	"preemption" jsonb,
+	"degraded" jsonb,
+	"pins" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"lease_seconds" integer,
 	"lease_expires_at" bigint,
 	"ending_soon_at" bigint,
@@ -211,6 +235,7 @@ CREATE TABLE "reservations" (
 	CONSTRAINT "reservations_window" CHECK ("reservations"."start" < "reservations"."end"),
 	CONSTRAINT "reservations_state" CHECK ("reservations"."state" in ('scheduled', 'active', 'preempting', 'completed', 'released', 'expired', 'preempted', 'terminated')),
 	CONSTRAINT "reservations_ended" CHECK (("reservations"."ended_at" is null) = ("reservations"."state" in ('scheduled', 'active', 'preempting'))),
+	CONSTRAINT "reservations_begun" CHECK (case "reservations"."state" when 'scheduled' then "reservations"."started_at" is null when 'active' then "reservations"."started_at" is not null else true end),
 	CONSTRAINT "reservations_binding" CHECK ("reservations"."binding" in ('hold', 'node'))
 );
 --> statement-breakpoint
@@ -228,6 +253,11 @@ CREATE TABLE "rollups" (
 	"unreachable" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
 	CONSTRAINT "rollups_pk" PRIMARY KEY("pool_id","resource")
+);
+--> statement-breakpoint
+CREATE TABLE "servers" (
+	"id" text PRIMARY KEY NOT NULL,
+	"beat_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "sites" (
@@ -254,6 +284,38 @@ CREATE TABLE "tenants" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "unit_reservations" (
+	"id" text PRIMARY KEY NOT NULL,
+	"gate_id" text NOT NULL,
+	"node_id" text NOT NULL,
+	"status" text NOT NULL,
+	"allowed_org_ids" jsonb NOT NULL,
+	"managing_org_ids" jsonb NOT NULL,
+	"unit_ids" jsonb NOT NULL,
+	"released_unit_ids" jsonb NOT NULL,
+	"starts_at" bigint NOT NULL,
+	"ends_at" bigint,
+	"ended_at" bigint,
+	"topology_gen" bigint NOT NULL,
+	"reason" text,
+	"contract_ref" text,
+	"created_by" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"seq" bigint NOT NULL,
+	CONSTRAINT "unit_reservations_window" CHECK ("unit_reservations"."starts_at" < "unit_reservations"."ends_at"),
+	CONSTRAINT "unit_reservations_status" CHECK ("unit_reservations"."status" in ('pending', 'active', 'expired', 'cancelled', 'needs-review')),
+	CONSTRAINT "unit_reservations_ended" CHECK (("unit_reservations"."ended_at" is null) = ("unit_reservations"."status" in ('pending', 'active', 'needs-review')))
+);
+--> statement-breakpoint
+CREATE TABLE "unit_terms" (
+	"unit_reservation_id" text NOT NULL,
+	"unit_key" bigint NOT NULL,
+	"during" "int8range" NOT NULL,
+	CONSTRAINT "unit_terms_pk" PRIMARY KEY("unit_reservation_id","unit_key"),
+	CONSTRAINT "unit_terms_window" CHECK (not isempty("unit_terms"."during") and lower("unit_terms"."during") is not null)
+);
+--> statement-breakpoint
 CREATE TABLE "units" (
 	"key" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "units_key_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"id" text NOT NULL,
@@ -272,9 +334,27 @@ CREATE TABLE "units" (
 	"parent_unit_id" text,
 	"healthy" boolean NOT NULL,
 	"removed" boolean NOT NULL,
+	"carrier" boolean DEFAULT false NOT NULL,
+	"mig_profiles" jsonb,
 	"gone_at" bigint,
 	CONSTRAINT "units_id" UNIQUE("id"),
 	CONSTRAINT "units_class" CHECK ("units"."class" in ('gpu', 'gpu.mig', 'gpu.slot', 'nic.vf', 'disk'))
+);
+--> statement-breakpoint
+CREATE TABLE "waiters" (
+	"id" text PRIMARY KEY NOT NULL,
+	"pool_id" text NOT NULL,
+	"tenant_id" text NOT NULL,
+	"ancestors" jsonb NOT NULL,
+	"priority" integer NOT NULL,
+	"since" bigint NOT NULL,
+	"deadline" bigint NOT NULL,
+	"server_id" text NOT NULL,
+	"key" jsonb,
+	"ask" jsonb NOT NULL,
+	"done_at" bigint,
+	"seq" bigint NOT NULL,
+	CONSTRAINT "waiters_window" CHECK ("waiters"."since" < "waiters"."deadline")
 );
 --> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_tenant_id_tenants_tenant_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -288,6 +368,7 @@ ALTER TABLE "provider_accounts" ADD CONSTRAINT "provider_accounts_tenant_id_tena
 ALTER TABLE "quotas" ADD CONSTRAINT "quotas_tenant_id_tenants_tenant_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sites" ADD CONSTRAINT "sites_tenant_id_tenants_tenant_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tenants" ADD CONSTRAINT "tenants_parent_id_tenants_tenant_id_fk" FOREIGN KEY ("parent_id") REFERENCES "public"."tenants"("tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "unit_reservations" ADD CONSTRAINT "unit_reservations_node_id_nodes_id_fk" FOREIGN KEY ("node_id") REFERENCES "public"."nodes"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "units" ADD CONSTRAINT "units_node_id_nodes_id_fk" FOREIGN KEY ("node_id") REFERENCES "public"."nodes"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "api_keys_tenant" ON "api_keys" USING btree ("tenant_id","created_at" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
 CREATE INDEX "audit_tenant" ON "audit" USING btree ("tenant_id","id");--> statement-breakpoint
@@ -304,4 +385,9 @@ CREATE INDEX "reservations_seq" ON "reservations" USING btree ("pool_id","seq");
 CREATE INDEX "reservations_live" ON "reservations" USING btree ("pool_id") WHERE state in ('scheduled', 'active', 'preempting');--> statement-breakpoint
 CREATE INDEX "reservations_tenant" ON "reservations" USING btree ("tenant_id","created_at" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
 CREATE INDEX "tenants_parent" ON "tenants" USING btree ("parent_id");--> statement-breakpoint
-CREATE INDEX "units_node" ON "units" USING btree ("node_id");
+CREATE INDEX "unit_reservations_seq" ON "unit_reservations" USING btree ("gate_id","seq");--> statement-breakpoint
+CREATE INDEX "unit_reservations_node" ON "unit_reservations" USING btree ("node_id","created_at" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "units_node" ON "units" USING btree ("node_id");--> statement-breakpoint
+CREATE INDEX "units_gpu_uuid" ON "units" USING btree ("gpu_uuid");--> statement-breakpoint
+CREATE INDEX "waiters_seq" ON "waiters" USING btree ("pool_id","seq");--> statement-breakpoint
+CREATE INDEX "waiters_done" ON "waiters" USING btree ("pool_id","done_at");

@@ -12,12 +12,20 @@ $$ select (extract(epoch from clock_timestamp()) * 1000)::bigint $$;
 alter table bookings add constraint bookings_no_overlap
   exclude using gist (unit_key with =, during with &&);
 --> statement-breakpoint
+-- Nor do two live terms of one unit: what a unit reservation may not do is decided here.
+alter table unit_terms add constraint unit_terms_no_overlap
+  exclude using gist (unit_key with =, during with &&);
+--> statement-breakpoint
 -- Small rows that every batch rewrites: room on the page keeps the new version beside the old one.
 alter table gates set (fillfactor = 50);
 --> statement-breakpoint
 alter table rollups set (fillfactor = 50);
 --> statement-breakpoint
 alter table quotas set (fillfactor = 50);
+--> statement-breakpoint
+alter table clock set (fillfactor = 50);
+--> statement-breakpoint
+insert into clock default values;
 --> statement-breakpoint
 -- The mark of a transaction that holds a gate is a setting local to it that names its id, so it cannot be
 -- left behind in a session.
@@ -36,7 +44,8 @@ declare
 begin
   foreach v_table in array array[
     'gates', 'gate_batches', 'pool_due', 'pools', 'offers', 'quotas', 'pool_authz', 'nodes', 'units',
-    'maintenance', 'reservations', 'bookings', 'reservation_keys', 'rollups'
+    'maintenance', 'reservations', 'bookings', 'reservation_keys', 'rollups', 'unit_reservations',
+    'unit_terms', 'waiters'
   ] loop
     execute format(
       'create trigger guard before insert or update or delete or truncate on %I
@@ -177,13 +186,14 @@ begin
       select from jsonb_to_recordset(p_batch -> 'units') n (id text) where n.id = u.id);
   insert into units (
     id, node_id, gate_id, class, index, model, profile, placement, gpu_uuid, pci_address, memory_gib,
-    nvlink_domain, vfio_group, parent_unit_id, healthy, removed)
+    nvlink_domain, vfio_group, parent_unit_id, healthy, removed, carrier, mig_profiles)
   select n.id, n.node_id, p_gate, n.class, n.index, n.model, n.profile, n.placement, n.gpu_uuid,
-    n.pci_address, n.memory_gib, n.nvlink_domain, n.vfio_group, n.parent_unit_id, n.healthy, n.removed
+    n.pci_address, n.memory_gib, n.nvlink_domain, n.vfio_group, n.parent_unit_id, n.healthy, n.removed,
+    n.carrier, n.mig_profiles
   from jsonb_to_recordset(p_batch -> 'units') n (
     id text, node_id text, class text, index integer, model text, profile text, placement integer,
     gpu_uuid text, pci_address text, memory_gib integer, nvlink_domain text, vfio_group text,
-    parent_unit_id text, healthy boolean, removed boolean)
+    parent_unit_id text, healthy boolean, removed boolean, carrier boolean, mig_profiles jsonb)
   order by n.node_id, n.class, n.index, n.id
   on conflict (id) do update set
     gate_id = excluded.gate_id, class = excluded.class, index = excluded.index, model = excluded.model,
@@ -191,7 +201,7 @@ begin
     pci_address = excluded.pci_address, memory_gib = excluded.memory_gib,
     nvlink_domain = excluded.nvlink_domain, vfio_group = excluded.vfio_group,
     parent_unit_id = excluded.parent_unit_id, healthy = excluded.healthy, removed = excluded.removed,
-    gone_at = null
+    carrier = excluded.carrier, mig_profiles = excluded.mig_profiles, gone_at = null
   where units.node_id = excluded.node_id;
   get diagnostics v_written = row_count;
   if v_written <> jsonb_array_length(p_batch -> 'units') then
@@ -255,12 +265,14 @@ begin
     update reservations r set
       charged_tenant_id = n.charged_tenant_id, state = n.state, spot = n.spot, start = n.start,
       "end" = n."end", lease_seconds = n.lease_seconds, lease_expires_at = n.lease_expires_at,
-      ending_soon_at = n.ending_soon_at, members = n.members, ended_at = n.ended_at,
+      ending_soon_at = n.ending_soon_at, started_at = n.started_at, preemption = n.preemption,
+      degraded = n.degraded, pins = n.pins, members = n.members, ended_at = n.ended_at,
       end_reason = n.end_reason, version = n.version, updated_at = n.updated_at, seq = p_seq
     from jsonb_to_recordset(p_batch -> 'changed') n (
       id text, charged_tenant_id text, state text, spot boolean, start bigint, "end" bigint,
-      lease_seconds integer, lease_expires_at bigint, ending_soon_at bigint, members jsonb,
-      ended_at bigint, end_reason text, version bigint, updated_at bigint)
+      lease_seconds integer, lease_expires_at bigint, ending_soon_at bigint, started_at bigint,
+      preemption jsonb, degraded jsonb, pins jsonb, members jsonb, ended_at bigint, end_reason text,
+      version bigint, updated_at bigint)
     where r.id = n.id and r.pool_id = p_gate;
     get diagnostics v_written = row_count;
     if v_written <> jsonb_array_length(p_batch -> 'changed') then
@@ -269,29 +281,93 @@ begin
   end if;
   if p_batch ? 'created' then
     insert into reservations (
-      id, pool_id, tenant_id, charged_tenant_id, project_id, state, binding, spot, start, "end",
-      lease_seconds, lease_expires_at, ending_soon_at, topology, devices, resources, members, ended_at,
-      end_reason, version, created_by, created_at, updated_at, seq)
-    select n.id, p_gate, n.tenant_id, n.charged_tenant_id, n.project_id, n.state, n.binding, n.spot,
-      n.start, n."end", n.lease_seconds, n.lease_expires_at, n.ending_soon_at, n.topology, n.devices,
-      n.resources, n.members, n.ended_at, n.end_reason, n.version, n.created_by, n.created_at,
-      n.updated_at, p_seq
+      id, pool_id, tenant_id, charged_tenant_id, project_id, state, binding, gang, node_setup, spot,
+      start, "end", started_at, preemption, degraded, pins, lease_seconds, lease_expires_at,
+      ending_soon_at, topology, devices, resources, members, ended_at, end_reason, version, created_by,
+      created_at, updated_at, seq)
+    select n.id, p_gate, n.tenant_id, n.charged_tenant_id, n.project_id, n.state, n.binding, n.gang,
+      n.node_setup, n.spot, n.start, n."end", n.started_at, n.preemption, n.degraded, n.pins,
+      n.lease_seconds, n.lease_expires_at, n.ending_soon_at, n.topology, n.devices, n.resources,
+      n.members, n.ended_at, n.end_reason, n.version, n.created_by, n.created_at, n.updated_at, p_seq
     from jsonb_to_recordset(p_batch -> 'created') n (
       id text, tenant_id text, charged_tenant_id text, project_id text, state text, binding text,
-      spot boolean, start bigint, "end" bigint, lease_seconds integer, lease_expires_at bigint,
+      gang jsonb, node_setup jsonb, spot boolean, start bigint, "end" bigint, started_at bigint,
+      preemption jsonb, degraded jsonb, pins jsonb, lease_seconds integer, lease_expires_at bigint,
       ending_soon_at bigint, topology text, devices jsonb, resources jsonb, members jsonb,
       ended_at bigint, end_reason text, version bigint, created_by text, created_at bigint,
       updated_at bigint);
   end if;
   if p_batch ? 'bookings' then
     -- A lookup a row, never a join that may be planned as a scan of the fleet. A unit that is not this
-    -- gate's has no key here, and a booking cannot be without one.
+    -- gate's, or carries those that are booked, has no key here, and a booking cannot be without one.
     insert into bookings (pool_id, reservation_id, unit_key, during)
     select p_gate, n.id,
-      (select u.key from units u where u.id = n.unit_id and u.gate_id = p_gate and u.gone_at is null),
+      (select u.key from units u
+        where u.id = n.unit_id and u.gate_id = p_gate and u.gone_at is null and not u.carrier),
       int8range(n.start, n."end")
     from jsonb_to_recordset(p_batch -> 'bookings') n (id text, unit_id text, start bigint, "end" bigint);
   end if;
+end $$;
+--> statement-breakpoint
+-- Unit reservations and their terms. One that moves with its node arrives here as a new one does, after
+-- its node; the gate that it leaves writes nothing.
+create function berth.write_unit_reservations_v1(p_gate text, p_seq bigint, p_batch jsonb) returns void
+language plpgsql as $$
+declare
+  v_written bigint;
+begin
+  delete from unit_terms t using jsonb_array_elements_text(p_batch -> 'termDrops') d (id)
+  where t.unit_reservation_id = d.id;
+  insert into unit_reservations (
+    id, gate_id, node_id, status, allowed_org_ids, managing_org_ids, unit_ids, released_unit_ids,
+    starts_at, ends_at, ended_at, topology_gen, reason, contract_ref, created_by, created_at, updated_at,
+    seq)
+  select n.id, p_gate, n.node_id, n.status, n.allowed_org_ids, n.managing_org_ids, n.unit_ids,
+    n.released_unit_ids, n.starts_at, n.ends_at, n.ended_at, n.topology_gen, n.reason, n.contract_ref,
+    n.created_by, n.created_at, n.updated_at, p_seq
+  from jsonb_to_recordset(p_batch -> 'unitReservations') n (
+    id text, node_id text, status text, allowed_org_ids jsonb, managing_org_ids jsonb, unit_ids jsonb,
+    released_unit_ids jsonb, starts_at bigint, ends_at bigint, ended_at bigint, topology_gen bigint,
+    reason text, contract_ref text, created_by text, created_at bigint, updated_at bigint)
+  where exists (select from nodes o where o.id = n.node_id and o.gate_id = p_gate)
+  on conflict (id) do update set
+    gate_id = excluded.gate_id, status = excluded.status, allowed_org_ids = excluded.allowed_org_ids,
+    managing_org_ids = excluded.managing_org_ids, unit_ids = excluded.unit_ids,
+    released_unit_ids = excluded.released_unit_ids, starts_at = excluded.starts_at,
+    ends_at = excluded.ends_at, ended_at = excluded.ended_at, topology_gen = excluded.topology_gen,
+    reason = excluded.reason, contract_ref = excluded.contract_ref, updated_at = excluded.updated_at,
+    seq = excluded.seq
+  where unit_reservations.node_id = excluded.node_id;
+  get diagnostics v_written = row_count;
+  if v_written <> jsonb_array_length(p_batch -> 'unitReservations') then
+    raise exception 'a unit reservation is of a node that is not in %', p_gate using errcode = 'BG002';
+  end if;
+  insert into unit_terms (unit_reservation_id, unit_key, during)
+  select n.id,
+    (select u.key from units u
+      where u.id = n.unit_id and u.gate_id = p_gate and u.gone_at is null and not u.carrier),
+    int8range(n.start, n."end")
+  from jsonb_to_recordset(p_batch -> 'terms') n (id text, unit_id text, start bigint, "end" bigint);
+end $$;
+--> statement-breakpoint
+-- Those who wait for room. One that is done stays for an hour: others learn of it by its number.
+create function berth.write_waiters_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb) returns void
+language plpgsql as $$
+begin
+  update waiters w set done_at = p_now, seq = p_seq
+  from jsonb_array_elements_text(p_batch -> 'waitersDone') d (id)
+  where w.id = d.id and w.pool_id = p_gate;
+  insert into waiters (
+    id, pool_id, tenant_id, ancestors, priority, since, deadline, server_id, key, ask, done_at, seq)
+  select n.id, p_gate, n.tenant_id, n.ancestors, n.priority, n.since, n.deadline, n.server_id, n.key,
+    n.ask, null, p_seq
+  from jsonb_to_recordset(p_batch -> 'waiters') n (
+    id text, tenant_id text, ancestors jsonb, priority integer, since bigint, deadline bigint,
+    server_id text, key jsonb, ask jsonb)
+  on conflict (id) do update set
+    priority = excluded.priority, deadline = excluded.deadline, server_id = excluded.server_id,
+    seq = excluded.seq
+  where waiters.pool_id = p_gate;
 end $$;
 --> statement-breakpoint
 -- What is counted and told: capacity rows, quota use, events, when something is next due.
@@ -354,6 +430,7 @@ declare
   v_seq bigint;
   v_last bigint;
   v_clock bigint;
+  v_fenced jsonb;
   v_mark text;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
@@ -376,6 +453,12 @@ begin
   end if;
   if (p_batch ? 'named' or p_batch ? 'gpus') and berth.elsewhere_v1(p_gate, p_batch) then
     return jsonb_build_object('ok', false, 'kind', 'elsewhere');
+  end if;
+  if p_batch ? 'terms' then
+    v_fenced := berth.fenced_v1(p_batch);
+    if v_fenced is not null then
+      return jsonb_build_object('ok', false, 'kind', 'fenced', 'unitIds', v_fenced);
+    end if;
   end if;
   v_mark := set_config('berth.gate', pg_current_xact_id()::text, true);
   if v_seq is null then
@@ -428,10 +511,27 @@ begin
       limit 1));
 end $$;
 --> statement-breakpoint
+-- The units that another live unit reservation has in a term of this batch; null: none.
+create function berth.fenced_v1(p_batch jsonb) returns jsonb
+language plpgsql as $$
+declare
+  v_units jsonb;
+begin
+  select jsonb_agg(distinct n.unit_id order by n.unit_id) into v_units
+  from jsonb_to_recordset(p_batch -> 'terms') n (unit_id text, start bigint, "end" bigint)
+  where exists (
+    select from unit_terms t
+    where t.unit_key = (select u.key from units u where u.id = n.unit_id)
+      and t.during && int8range(n.start, n."end")
+      and not coalesce(p_batch -> 'termDrops', '[]') ? t.unit_reservation_id);
+  return v_units;
+end $$;
+--> statement-breakpoint
 create function berth.write_v1(p_gate text, p_seq bigint, p_now bigint, p_batch jsonb) returns void
 language plpgsql as $$
 declare
   v_fleet boolean := p_batch ? 'nodes' or p_batch ? 'removed';
+  v_forgotten bigint;
 begin
   if p_batch ? 'config' then
     perform berth.write_config_v1(p_gate, p_now, p_batch -> 'config');
@@ -442,19 +542,31 @@ begin
   if p_batch ? 'nodes' then
     perform berth.write_nodes_v1(p_gate, p_seq, p_now, p_batch);
   end if;
+  if p_batch ? 'unitReservations' then
+    perform berth.write_unit_reservations_v1(p_gate, p_seq, p_batch);
+  end if;
+  if p_batch ? 'waiters' or p_batch ? 'waitersDone' then
+    perform berth.write_waiters_v1(p_gate, p_seq, p_now, p_batch);
+  end if;
   perform berth.write_reservations_v1(p_gate, p_seq, p_batch);
   perform berth.write_counts_v1(p_gate, p_seq, p_now, p_batch);
   insert into gate_batches (gate_id, seq, batch_id, at)
   values (p_gate, p_seq, p_batch ->> 'id', p_now);
   if p_seq % 256 = 0 then
     delete from gate_batches where gate_id = p_gate and at < p_now - 3600000;
+    with forgotten as (
+      delete from waiters where pool_id = p_gate and done_at < p_now - 3600000 returning seq
+    )
+    select max(seq) into v_forgotten from forgotten;
   end if;
   update gates set
     seq = p_seq,
     last_at = p_now,
     config_seq = case when p_batch ? 'config' then p_seq else config_seq end,
     fleet_seq = case when v_fleet then p_seq else fleet_seq end,
-    reset_seq = case when p_batch ? 'removed' then p_seq else reset_seq end
+    -- Whoever has not seen a forgotten waiter end would keep it for ever.
+    reset_seq = case when p_batch ? 'removed' then p_seq else greatest(reset_seq, v_forgotten) end,
+    grace_to = greatest(grace_to, (p_batch ->> 'graceTo')::bigint)
   where id = p_gate;
 end $$;
 --> statement-breakpoint
@@ -542,4 +654,75 @@ begin
   returning seq into v_seq;
   perform berth.write_events_v1(p_stream, v_seq, p_events);
   return v_seq;
+end $$;
+--> statement-breakpoint
+-- Called by every server each second. An outage, in which nobody was there, is told by the database's own
+-- clock and never by the product's; a leap of that clock looks like one, and is treated as one at first.
+create function berth_beat_v1(p_server text) returns jsonb
+language plpgsql as $$
+declare
+  v_clock clock;
+  v_wall bigint;
+  v_now bigint;
+  v_outage boolean;
+begin
+  select * into v_clock from clock for no key update;
+  -- Read under the lock, so that beats come in the order of their times.
+  v_wall := (extract(epoch from clock_timestamp()) * 1000)::bigint;
+  v_now := berth.now_ms();
+  v_outage := coalesce(v_wall - v_clock.beat_at > 3000 and v_now > v_clock.beat_now, false);
+  update clock set
+    beat_at = v_wall, beat_now = v_now,
+    outage_to = case when v_outage
+      then berth.record_outage_v1(v_clock.beat_now, v_now, v_clock.outage_to) else outage_to end;
+  insert into servers (id, beat_at) values (p_server, v_wall)
+  on conflict (id) do update set beat_at = excluded.beat_at;
+  delete from servers where beat_at < v_wall - 3600000;
+  return jsonb_build_object(
+    'wall', v_wall, 'heldSince', v_clock.held_since,
+    'outageMs', case when v_outage then v_now - v_clock.beat_now end,
+    'servers', (select jsonb_agg(s.id) from servers s where s.beat_at > v_wall - 5000));
+end $$;
+--> statement-breakpoint
+-- Stores the outage and returns its end. One that follows within half a minute of another is a part of it:
+-- every lease that the first saved the second saves, too, because the first gave it at least that long.
+create function berth.record_outage_v1(p_from bigint, p_to bigint, p_last bigint) returns bigint
+language plpgsql as $$
+declare
+  v_to bigint := greatest(p_to, p_last + 1);
+begin
+  update outages set to_at = v_to, from_at = least(from_at, p_from)
+  where to_at = p_last and p_from < p_last + 30000;
+  if not found then
+    insert into outages (from_at, to_at) values (p_from, v_to);
+  end if;
+  return v_to;
+end $$;
+--> statement-breakpoint
+-- The clock leapt forward while the server that says so was there: from now on no lease lapses. Does
+-- nothing when a leap since that server's beat at p_since (by the leaping clock) was accepted already.
+create function berth_hold_leases_v1(p_since bigint) returns void
+language sql as $$
+  update clock set held_since = berth.now_ms()
+  where held_since is null and (accepted_at is null or accepted_at < p_since)
+$$;
+--> statement-breakpoint
+-- An operator accepts the clock as it is now: the time since the leap counts as an outage, and leases
+-- lapse again. Null: nothing was held.
+create function berth_accept_clock_v1() returns jsonb
+language plpgsql as $$
+declare
+  v_clock clock;
+  v_now bigint;
+begin
+  select * into v_clock from clock for no key update;
+  if v_clock.held_since is null then
+    return null;
+  end if;
+  v_now := greatest(berth.now_ms(), v_clock.held_since + 1);
+  update clock set
+    held_since = null,
+    accepted_at = (extract(epoch from clock_timestamp()) * 1000)::bigint,
+    outage_to = berth.record_outage_v1(v_clock.held_since, v_now, v_clock.outage_to);
+  return jsonb_build_object('from', v_clock.held_since, 'to', v_now);
 end $$;

@@ -1,5 +1,6 @@
 /** One process's connections: reads, and the slots that write. */
 import { type Client, createClient } from "./client.ts";
+import { type Listening, listen } from "./listen.ts";
 import { SlotPool } from "./slot-pool.ts";
 
 export interface DatabaseOptions {
@@ -14,6 +15,8 @@ export interface Database {
   /** Raw reads; every query text is prepared once a connection. Int8 and numeric arrive as numbers. */
   readonly sql: Client;
   readonly slots: SlotPool;
+  /** Hears the channel's notifications over one more connection; see `listen.ts`. */
+  listen(channel: string, heard: (payload: string) => void): Listening;
   close(): Promise<void>;
 }
 
@@ -29,6 +32,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   return {
     sql,
     slots,
+    listen: (channel, heard) =>
+      listen(url, { applicationName: `${applicationName}-listen`, channel, heard }),
     async close() {
       await Promise.all([sql.end({ timeout: 5 }), slots.end()]);
     },

@@ -9,12 +9,14 @@ export {
   startPostgres,
 } from "./embedded/start-postgres.ts";
 export { ConnectionLost, UnknownOutcome, isTransient, sqlState } from "./errors.ts";
+export type { Listening } from "./listen.ts";
 export { isMigrated, migrate } from "./migrate.ts";
 export { printSchema } from "./print-schema.ts";
 export { SlotPool, type SlotTransaction } from "./slot-pool.ts";
 export { createPoolStore } from "./store/pool-store.ts";
 export type {
   ApplyOutcome,
+  Beat,
   Delta,
   GateBatch,
   GateHead,

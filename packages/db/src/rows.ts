@@ -8,6 +8,8 @@ import type {
   Reservation,
   RollupRow,
   Unit,
+  UnitReservation,
+  Waiter,
 } from "@berth/domain";
 import { int, intOrNull } from "./numbers.ts";
 
@@ -25,9 +27,15 @@ export function reservationOf(row: Row): Reservation {
     projectId: as(row["project_id"]),
     state: as(row["state"]),
     binding: as(row["binding"]),
+    gang: as(row["gang"]),
+    node: as(row["node_setup"]),
     spot: as(row["spot"]),
     start: int(row["start"]),
     end: int(row["end"]),
+    startedAt: intOrNull(row["started_at"]),
+    preemption: as(row["preemption"]),
+    degraded: as(row["degraded"]),
+    pins: as(row["pins"]),
     leaseSeconds: intOrNull(row["lease_seconds"]),
     leaseExpiresAt: intOrNull(row["lease_expires_at"]),
     endingSoonAt: intOrNull(row["ending_soon_at"]),
@@ -44,7 +52,44 @@ export function reservationOf(row: Row): Reservation {
   };
 }
 
+export function unitReservationOf(row: Row): UnitReservation {
+  return {
+    id: as(row["id"]),
+    nodeId: as(row["node_id"]),
+    status: as(row["status"]),
+    allowedOrgIds: as(row["allowed_org_ids"]),
+    managingOrgIds: as(row["managing_org_ids"]),
+    unitIds: as(row["unit_ids"]),
+    releasedUnitIds: as(row["released_unit_ids"]),
+    startsAt: int(row["starts_at"]),
+    endsAt: intOrNull(row["ends_at"]),
+    endedAt: intOrNull(row["ended_at"]),
+    topologyGen: int(row["topology_gen"]),
+    reason: as(row["reason"]),
+    contractRef: as(row["contract_ref"]),
+    createdBy: as(row["created_by"]),
+    createdAt: int(row["created_at"]),
+    updatedAt: int(row["updated_at"]),
+  };
+}
+
+export function waiterOf(row: Row): Waiter {
+  return {
+    id: as(row["id"]),
+    poolId: as(row["pool_id"]),
+    tenantId: as(row["tenant_id"]),
+    ancestors: as(row["ancestors"]),
+    priority: int(row["priority"]),
+    since: int(row["since"]),
+    deadline: int(row["deadline"]),
+    serverId: as(row["server_id"]),
+    key: as(row["key"]),
+    ask: as(row["ask"]),
+  };
+}
+
 export function nodeOf(row: Row): Node {
+  const units = rowsOf(row["units"]);
   return {
     id: as(row["id"]),
     siteId: as(row["site_id"]),
@@ -62,7 +107,8 @@ export function nodeOf(row: Row): Node {
     version: int(row["version"]),
     tenantOwned: as(row["tenant_owned"]),
     maintenance: rowsOf(row["maintenance"]).map(maintenanceOf),
-    units: rowsOf(row["units"]).map(unitOf),
+    units: units.filter(({ carrier }) => carrier === false).map(unitOf),
+    gpus: units.filter(({ carrier }) => carrier === true).map(unitOf),
   };
 }
 
@@ -92,6 +138,7 @@ function unitOf(row: Row): Unit {
     parentUnitId: as(row["parent_unit_id"]),
     healthy: as(row["healthy"]),
     removed: as(row["removed"]),
+    migProfiles: as(row["mig_profiles"]),
   };
 }
 

@@ -10,10 +10,13 @@ export const gates = pgTable("gates", {
   seq: int53("seq").notNull(),
   /** The clock of the last batch: a gate's time never runs back. */
   lastAt: int53("last_at").notNull(),
-  /** `seq` of the last batch that changed the configuration, a node, or took a node away. */
+  /** `seq` of the last batch that changed the configuration, or a node. */
   configSeq: int53("config_seq").notNull(),
   fleetSeq: int53("fleet_seq").notNull(),
+  /** Whoever knows less than this cannot catch up: a node left, or what was done long ago was forgotten. */
   resetSeq: int53("reset_seq").notNull(),
+  /** End of the last outage that its leases were raised for. */
+  graceTo: int53("grace_to").notNull().default(0),
 });
 
 /** Which batches were written: how an unknown outcome is resolved. Kept for an hour. */

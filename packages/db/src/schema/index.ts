@@ -1,6 +1,7 @@
 /** Every table of the product, one noun a file. */
 export { apiKeys } from "./api-keys.ts";
 export { audit } from "./audit.ts";
+export { clock, outages, servers } from "./clock.ts";
 export { events, streams } from "./events.ts";
 export { gateBatches, gates, poolDue } from "./gates.ts";
 export { meta } from "./meta.ts";
@@ -10,3 +11,5 @@ export { bookings, reservationKeys, reservations } from "./reservations.ts";
 export { rollups } from "./rollups.ts";
 export { providerAccounts, sites } from "./sites.ts";
 export { tenants } from "./tenants.ts";
+export { unitReservations, unitTerms } from "./unit-reservations.ts";
+export { waiters } from "./waiters.ts";

@@ -2,6 +2,7 @@
 import type {
   GateId,
   MaintenanceId,
+  MigPlacements,
   NodeId,
   NodeState,
   PoolId,
@@ -87,6 +88,10 @@ export const units = pgTable(
     healthy: boolean("healthy").notNull(),
     /** Missing from the last report, kept because it is booked. */
     removed: boolean("removed").notNull(),
+    /** A GPU of a pool that shares GPUs: what is booked are its parts. */
+    carrier: boolean("carrier").notNull().default(false),
+    /** Its own table of MIG placements, when its node reported one. */
+    migProfiles: jsonb("mig_profiles").$type<MigPlacements[]>(),
     /** When it left its node for good; the row stays for past bookings and a key is never given twice. */
     goneAt: int53("gone_at"),
   },

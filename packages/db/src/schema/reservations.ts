@@ -1,9 +1,14 @@
 /** Reservations, the unit windows that they hold, and the idempotency keys that made them. */
 import type {
   Binding,
+  Degraded,
   DeviceLine,
+  Gang,
   Member,
+  NodeSetup,
+  Pin,
   PoolId,
+  Preemption,
   ProjectId,
   ReservationId,
   ReservationState,
@@ -34,9 +39,17 @@ export const reservations = pgTable(
     projectId: text("project_id").$type<ProjectId>(),
     state: text("state").$type<ReservationState>().notNull(),
     binding: text("binding").$type<Binding>().notNull(),
+    gang: jsonb("gang").$type<Gang>(),
+    /** Only of a lease of whole nodes. */
+    nodeSetup: jsonb("node_setup").$type<NodeSetup>(),
     spot: boolean("spot").notNull(),
     start: int53("start").notNull(),
     end: int53("end").notNull(),
+    startedAt: int53("started_at"),
+    preemption: jsonb("preemption").$type<Preemption>(),
+    degraded: jsonb("degraded").$type<Degraded>(),
+    /** What early victims gave back to it: its bookings of those units begin then. */
+    pins: jsonb("pins").$type<Pin[]>().notNull().default([]),
     leaseSeconds: integer("lease_seconds"),
     leaseExpiresAt: int53("lease_expires_at"),
     endingSoonAt: int53("ending_soon_at"),
@@ -67,6 +80,10 @@ export const reservations = pgTable(
     check(
       "reservations_ended",
       sql`(${t.endedAt} is null) = (${t.state} in ('scheduled', 'active', 'preempting'))`,
+    ),
+    check(
+      "reservations_begun",
+      sql`case ${t.state} when 'scheduled' then ${t.startedAt} is null when 'active' then ${t.startedAt} is not null else true end`,
     ),
     check("reservations_binding", sql`${t.binding} in ('hold', 'node')`),
   ],

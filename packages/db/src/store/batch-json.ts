@@ -2,27 +2,23 @@
  * A batch as the gate's SQL reads it. Sections that hold nothing are left out: the gate skips the
  * statement. Names are the columns'.
  */
-import type {
-  Change,
-  GateId,
-  Maintenance,
-  Node,
-  PoolConfig,
-  Reservation,
-  Unit,
-} from "@berth/domain";
+import type { Change, GateId, Maintenance, Node, PoolConfig, Unit } from "@berth/domain";
 import { eventRows } from "../emit.ts";
+import { reservationSections } from "./batch-reservations.ts";
+import { unitReservationSections, waiterSections } from "./batch-claims.ts";
 import type { GateBatch } from "./types.ts";
 
-type ChangeOf<K extends Change["kind"]> = Extract<Change, { kind: K }>;
+export type ChangeOf<K extends Change["kind"]> = Extract<Change, { kind: K }>;
 
 /** Throws when the batch is not one that a gate can take: a bug of the caller's. */
 export function batchJson(gateId: GateId, batch: GateBatch): object {
   const config = batch.changes.find((change) => change.kind === "config");
   const nodes = batch.changes.filter((change) => change.kind === "node");
   const reservations = batch.changes.filter((change) => change.kind === "reservation");
+  const waiters = batch.changes.filter((change) => change.kind === "waiter");
   for (const poolId of [
     ...reservations.map(({ after }) => after.poolId),
+    ...waiters.flatMap(({ after }) => after?.poolId ?? []),
     config?.after.id ?? gateId,
   ])
     if (poolId !== gateId)
@@ -40,6 +36,8 @@ export function batchJson(gateId: GateId, batch: GateBatch): object {
     config: config && configJson(config.after, batch),
     ...nodeSections(nodes),
     ...reservationSections(reservations),
+    ...unitReservationSections(batch.changes.filter((change) => change.kind === "unitReservation")),
+    ...waiterSections(waiters),
     rollup: gateId.startsWith("pool_") ? batch.rollup : [],
     quotaUsed: batch.quotaUsed.map(({ tenantId, resource, used }) => ({
       tenant_id: tenantId,
@@ -48,6 +46,7 @@ export function batchJson(gateId: GateId, batch: GateBatch): object {
     })),
     events: eventRows(batch.events),
     nextDueAt: batch.nextDueAt ?? undefined,
+    graceTo: batch.graceTo,
   });
 }
 
@@ -115,7 +114,12 @@ function nodeSections(changes: readonly ChangeOf<"node">[]): Record<string, unkn
     givers,
     nodes: written.map(nodeJson),
     // Kept when empty: a node may have lost them all.
-    units: new Kept(written.flatMap((node) => node.units.map((unit) => unitJson(node, unit)))),
+    units: new Kept(
+      written.flatMap((node) => [
+        ...node.gpus.map((unit) => unitJson(node, unit, true)),
+        ...node.units.map((unit) => unitJson(node, unit, false)),
+      ]),
+    ),
     maintenance: new Kept(
       written.flatMap((node) => node.maintenance.map((window) => maintenanceJson(node, window))),
     ),
@@ -126,7 +130,9 @@ function nodeSections(changes: readonly ChangeOf<"node">[]): Record<string, unkn
 function freshGpus({ before, after }: ChangeOf<"node">): object[] {
   if (!after) return [];
   const uuids = (node: Node): string[] =>
-    node.units.flatMap((unit) => (unit.removed ? [] : (unit.gpuUuid ?? [])));
+    [...node.gpus, ...node.units].flatMap((unit) =>
+      unit.removed || unit.class !== "gpu" ? [] : (unit.gpuUuid ?? []),
+    );
   const had = new Set(before ? uuids(before) : []);
   return uuids(after)
     .filter((uuid) => !had.has(uuid))
@@ -150,7 +156,7 @@ function nodeJson(node: Node): object {
   };
 }
 
-function unitJson(node: Node, unit: Unit): object {
+function unitJson(node: Node, unit: Unit, carrier: boolean): object {
   return {
     id: unit.id,
     node_id: node.id,
@@ -167,102 +173,13 @@ function unitJson(node: Node, unit: Unit): object {
     parent_unit_id: unit.parentUnitId,
     healthy: unit.healthy,
     removed: unit.removed,
+    carrier,
+    mig_profiles: unit.migProfiles,
   };
 }
 
 function maintenanceJson(node: Node, { id, start, end, active }: Maintenance): object {
   return { id, node_id: node.id, start, end, state: active ? "active" : "scheduled" };
-}
-
-interface ReservationSections {
-  readonly created: object[];
-  readonly changed: object[];
-  /** Ids whose bookings go: re-placed, or never begun. */
-  readonly drops: string[];
-  readonly cuts: object[];
-  readonly extends: object[];
-  readonly bookings: object[];
-}
-
-function reservationSections(changes: readonly ChangeOf<"reservation">[]): Record<string, unknown> {
-  const sections: ReservationSections = {
-    created: [],
-    changed: [],
-    drops: [],
-    cuts: [],
-    extends: [],
-    bookings: [],
-  };
-  for (const { before, after } of changes) {
-    const row = reservationJson(after);
-    (before ? sections.changed : sections.created).push(row);
-    bookingChange(sections, before, after);
-  }
-  return { ...sections };
-}
-
-/** What the change means for the reservation's bookings. They always hold `[start, heldUntil)`. */
-function bookingChange(
-  sections: ReservationSections,
-  before: Reservation | null,
-  after: Reservation,
-): void {
-  const until = heldUntil(after);
-  const keeps = until > after.start;
-  const stays = before !== null && before.start === after.start && sameUnits(before, after);
-  if (stays && keeps) {
-    const had = heldUntil(before);
-    if (until < had) sections.cuts.push({ id: after.id, end: until });
-    if (until > had) sections.extends.push({ id: after.id, end: until });
-    return;
-  }
-  if (before) sections.drops.push(after.id);
-  if (!keeps) return;
-  for (const { unitIds } of after.members)
-    for (const unitId of unitIds)
-      sections.bookings.push({ id: after.id, unit_id: unitId, start: after.start, end: until });
-}
-
-/** An ended reservation holds what it used: up to its end when it ran out, less when it left early. */
-function heldUntil({ end, endedAt }: Reservation): number {
-  return endedAt === null ? end : Math.min(end, endedAt);
-}
-
-function sameUnits(a: Reservation, b: Reservation): boolean {
-  if (a.members === b.members) return true;
-  const units = (row: Reservation): string =>
-    row.members
-      .flatMap((member) => member.unitIds)
-      .toSorted()
-      .join();
-  return units(a) === units(b);
-}
-
-function reservationJson(row: Reservation): object {
-  return {
-    id: row.id,
-    tenant_id: row.tenantId,
-    charged_tenant_id: row.chargedTenantId,
-    project_id: row.projectId,
-    state: row.state,
-    binding: row.binding,
-    spot: row.spot,
-    start: row.start,
-    end: row.end,
-    lease_seconds: row.leaseSeconds,
-    lease_expires_at: row.leaseExpiresAt,
-    ending_soon_at: row.endingSoonAt,
-    topology: row.topology,
-    devices: row.devices,
-    resources: row.resources,
-    members: row.members,
-    ended_at: row.endedAt,
-    end_reason: row.endReason,
-    version: row.version,
-    created_by: row.createdBy,
-    created_at: row.createdAt,
-    updated_at: row.updatedAt,
-  };
 }
 
 /** A list that is sent even when it is empty. */

@@ -1,8 +1,17 @@
 /** Who follows a pool by what changed holds the same as who loads it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Change, Node, PoolConfig, Reservation } from "@berth/domain";
+import type { Change, Node, PoolConfig, Reservation, UnitReservation, Waiter } from "@berth/domain";
 import { type Database, openDatabase } from "../database.ts";
-import { HOUR, T0, batchOf, bookingOf, nodeOf, poolOf } from "../testing/fixtures.ts";
+import {
+  HOUR,
+  T0,
+  batchOf,
+  bookingOf,
+  fenceOf,
+  nodeOf,
+  poolOf,
+  waiterOf,
+} from "../testing/fixtures.ts";
 import {
   type ManualClock,
   type TestDatabase,
@@ -36,6 +45,8 @@ class Author {
   config: PoolConfig;
   readonly nodes = new Map<string, Node>();
   readonly live = new Map<string, Reservation>();
+  readonly fences = new Map<string, UnitReservation>();
+  readonly waiters = new Map<string, Waiter>();
   readonly #random: () => number;
   #serial: number;
 
@@ -65,6 +76,9 @@ class Author {
   }
 
   #one(): Change | null {
+    const kind = this.#random();
+    if (kind < 0.15) return this.#fence();
+    if (kind < 0.3) return this.#wait();
     const dice = this.#random();
     if (dice < 0.45) return this.#create();
     const before = this.#pick([...this.live.values()]);
@@ -88,7 +102,33 @@ class Author {
     if (!node) return null;
     if (dice < 0.97)
       return { kind: "node", before: node, after: { ...node, version: node.version + 1 } };
-    return this.nodes.size > 2 ? { kind: "node", before: node, after: null } : null;
+    const fenced = [...this.fences.values()].some(({ nodeId }) => nodeId === node.id);
+    return this.nodes.size > 2 && !fenced ? { kind: "node", before: node, after: null } : null;
+  }
+
+  #fence(): Change | null {
+    const before = this.#pick([...this.fences.values()]);
+    if (before && this.#random() < 0.5) {
+      const ends = this.#random() < 0.5;
+      const end = { status: "cancelled" as const, endedAt: T0, updatedAt: T0 };
+      const release = { releasedUnitIds: before.unitIds };
+      const after = { ...before, ...(ends ? end : release) };
+      return { kind: "unitReservation", before, after };
+    }
+    const node = this.#pick([...this.nodes.values()]);
+    if (!node) return null;
+    this.#serial += 1;
+    const startsAt = T0 + this.#serial * HOUR;
+    const after = fenceOf(this.#serial, node, { startsAt, endsAt: startsAt + 10 });
+    return { kind: "unitReservation", before: null, after };
+  }
+
+  #wait(): Change {
+    const before = this.#pick([...this.waiters.values()]);
+    if (before && this.#random() < 0.5) return { kind: "waiter", before, after: null };
+    this.#serial += 1;
+    const after = waiterOf(this.#serial, this.config.id);
+    return { kind: "waiter", before: null, after };
   }
 
   #create(): Change | null {
@@ -120,13 +160,31 @@ class Author {
   }
 
   #take(change: Change): void {
-    if (change.kind === "config") this.config = change.after;
-    else if (change.kind === "node" && change.after) this.nodes.set(change.after.id, change.after);
-    else if (change.kind === "node" && change.before) this.nodes.delete(change.before.id);
-    else if (change.kind === "reservation" && change.after.endedAt === null)
-      this.live.set(change.after.id, change.after);
-    else if (change.kind === "reservation") this.live.delete(change.after.id);
+    switch (change.kind) {
+      case "config":
+        this.config = change.after;
+        return;
+      case "node":
+        return put(this.nodes, change);
+      case "waiter":
+        return put(this.waiters, change);
+      case "reservation":
+      case "unitReservation": {
+        const held: Map<string, unknown> = change.kind === "reservation" ? this.live : this.fences;
+        const { before, after } = change;
+        return put(held, { before, after: after?.endedAt === null ? after : null }, after?.id);
+      }
+    }
   }
+}
+
+function put<T extends { readonly id: string }>(
+  held: Map<string, unknown>,
+  { before, after }: { before: T | null; after: T | null },
+  id: string = (after ?? before)?.id ?? "",
+): void {
+  if (after) held.set(id, after);
+  else held.delete(id);
 }
 
 function targetOf(change: Change): string {
@@ -136,22 +194,37 @@ function targetOf(change: Change): string {
 
 function follow(held: Loaded, delta: Delta): Loaded {
   const { snapshot } = held;
-  const nodes = new Map(snapshot.nodes.map((node) => [node.id, node]));
-  for (const node of delta.nodes) nodes.set(node.id, node);
-  const rows = new Map(snapshot.reservations.map((row) => [row.id, row]));
-  for (const row of delta.reservations) {
-    if (row.endedAt === null) rows.set(row.id, row);
-    else rows.delete(row.id);
-  }
-  const byId = <T extends { id: string }>(all: Iterable<T>): T[] =>
-    [...all].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  type Row = { readonly id: string };
+  const merge = <T extends Row>(
+    old: readonly T[],
+    rows: readonly { readonly id: string; readonly row: T | null }[],
+  ): T[] => {
+    const byId = new Map(old.map((row) => [row.id, row]));
+    for (const { id, row } of rows) {
+      if (row) byId.set(id, row);
+      else byId.delete(id);
+    }
+    return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  };
+  const live = <T extends Row & { readonly endedAt: number | null }>(row: T) => ({
+    id: row.id,
+    row: row.endedAt === null ? row : null,
+  });
   return {
     head: delta.head,
     snapshot: {
       gateId: snapshot.gateId,
       config: delta.config ?? snapshot.config,
-      nodes: byId(nodes.values()),
-      reservations: byId(rows.values()),
+      nodes: merge(
+        snapshot.nodes,
+        delta.nodes.map((row) => ({ id: row.id, row })),
+      ),
+      reservations: merge(snapshot.reservations, delta.reservations.map(live)),
+      unitReservations: merge(snapshot.unitReservations, delta.unitReservations.map(live)),
+      waiters: merge(
+        snapshot.waiters,
+        delta.waiters.map(({ id, waiter }) => ({ id, row: waiter })),
+      ),
     },
   };
 }
@@ -197,5 +270,7 @@ test("a delta at the newest seq is empty", async () => {
     config: null,
     nodes: [],
     reservations: [],
+    unitReservations: [],
+    waiters: [],
   });
 });

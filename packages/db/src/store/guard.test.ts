@@ -5,7 +5,17 @@ import { PgTable } from "drizzle-orm/pg-core";
 import { type Database, openDatabase } from "../database.ts";
 import { sqlState } from "../errors.ts";
 import * as schema from "../schema/index.ts";
-import { T0, batchOf, bookingOf, claim, created, nodeOf, poolOf } from "../testing/fixtures.ts";
+import {
+  T0,
+  batchOf,
+  bookingOf,
+  claim,
+  created,
+  fenceOf,
+  nodeOf,
+  poolOf,
+  waiterOf,
+} from "../testing/fixtures.ts";
 import { type TestDatabase, seedPool, testDatabase } from "../testing/index.ts";
 import { createPoolStore } from "./pool-store.ts";
 
@@ -13,9 +23,12 @@ import { createPoolStore } from "./pool-store.ts";
 const FREE = [
   "api_keys",
   "audit",
+  "clock",
   "events",
   "meta",
+  "outages",
   "provider_accounts",
+  "servers",
   "sites",
   "streams",
   "tenants",
@@ -43,7 +56,11 @@ beforeAll(async () => {
   const counts = { total: 8, allocatable: 8, allocated: 1, reserved: 0, available: 7 };
   const out = { provisioning: 0, unhealthy: 0, maintenance: 0, unreachable: 0 };
   const batch = batchOf("b", {
-    changes: [created(row)],
+    changes: [
+      created(row),
+      { kind: "unitReservation", before: null, after: fenceOf(1, node, { units: [7] }) },
+      { kind: "waiter", before: null, after: waiterOf(2, pool.id) },
+    ],
     keys: [claim(1, row.id)],
     rollup: [{ resource: "gpu", ...counts, ...out }],
   });
@@ -69,7 +86,10 @@ test("the guarded tables are the pool's tables", () => {
     "reservation_keys",
     "reservations",
     "rollups",
+    "unit_reservations",
+    "unit_terms",
     "units",
+    "waiters",
   ]);
 });
 

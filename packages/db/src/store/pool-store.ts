@@ -1,14 +1,23 @@
 /** The pool store on PostgreSQL: reads of a gate in one statement each, writes through the gate's function. */
-import type { GateId, PoolSnapshot } from "@berth/domain";
+import type { GateId, PoolSnapshot, Waiter } from "@berth/domain";
 import type { Database } from "../database.ts";
 import { ConnectionLost, UnknownOutcome, isTransient, sqlState } from "../errors.ts";
-import { int } from "../numbers.ts";
-import { configOf, nodeOf, quotaUsedOf, reservationOf, rollupOf } from "../rows.ts";
+import { int, intOrNull } from "../numbers.ts";
+import {
+  configOf,
+  nodeOf,
+  quotaUsedOf,
+  reservationOf,
+  rollupOf,
+  unitReservationOf,
+  waiterOf,
+} from "../rows.ts";
 import type { Parameter } from "../slot-pool.ts";
 import { batchJson } from "./batch-json.ts";
 import * as queries from "./queries.ts";
 import type {
   ApplyOutcome,
+  Beat,
   Delta,
   GateHead,
   GateWrite,
@@ -128,6 +137,23 @@ class SqlPoolStore implements PoolStore {
     return rows.map(({ gateId }) => gateId);
   }
 
+  async beat(serverId: string): Promise<Beat> {
+    // Not through the slots: whoever holds one of them may have to wait for a beat.
+    const [row] = await this.#read<{ beat: Beat }>(queries.BEAT_QUERY, [serverId]);
+    if (!row) throw new ConnectionLost("no answer");
+    const { wall, heldSince, outageMs, servers } = row.beat;
+    return {
+      wall: int(wall),
+      heldSince: intOrNull(heldSince),
+      outageMs: intOrNull(outageMs),
+      servers,
+    };
+  }
+
+  async holdLeases(since: number): Promise<void> {
+    await this.#read(queries.HOLD_QUERY, [since]);
+  }
+
   async pools(): Promise<GateId[]> {
     const rows = await this.#read<{ gateId: GateId }>(queries.GATES_QUERY);
     return rows.map(({ gateId }) => gateId);
@@ -146,8 +172,8 @@ async function inTime<T>(read: PromiseLike<T>): Promise<T> {
 }
 
 async function readHead(run: Run, gateId: GateId): Promise<GateHead | null> {
-  const [head] = await run<GateHead>(queries.HEAD_QUERY, [gateId]);
-  return head ? { ...head } : null;
+  const [head] = await run<Row>(queries.HEAD_QUERY, [gateId]);
+  return head ? headOf(head) : null;
 }
 
 async function readGate(run: Run, gateId: GateId): Promise<Loaded | null> {
@@ -164,6 +190,11 @@ async function readDelta(run: Run, gateId: GateId, since: GateHead): Promise<Del
     config: row["config"] ? configOf(row["config"] as Row) : null,
     nodes: list(row["nodes"]).map(nodeOf),
     reservations: list(row["reservations"]).map(reservationOf),
+    unitReservations: list(row["unit_reservations"]).map(unitReservationOf),
+    waiters: list(row["waiters"]).map((waiter) => ({
+      id: waiter["id"] as Waiter["id"],
+      waiter: waiter["done_at"] === null ? waiterOf(waiter) : null,
+    })),
   };
 }
 
@@ -183,9 +214,25 @@ function outcomeOf(row: { outcome: ApplyOutcome } | undefined): ApplyOutcome {
 }
 
 function headOf(row: Row): GateHead {
-  const { gateId, seq, lastAt, configSeq, fleetSeq, resetSeq, nextDueAt, now } = row as Row &
-    GateHead;
-  return { gateId, seq, lastAt, configSeq, fleetSeq, resetSeq, nextDueAt, now };
+  const { gateId, seq, lastAt, configSeq, fleetSeq, resetSeq, nextDueAt, now, graceTo } =
+    row as Row & GateHead;
+  const { outages, sinceBeatMs, heldSince } = row as Pick<GateHead, "sinceBeatMs" | "heldSince"> & {
+    outages: GateHead["outages"] | null;
+  };
+  return {
+    gateId,
+    seq,
+    lastAt,
+    configSeq,
+    fleetSeq,
+    resetSeq,
+    nextDueAt,
+    now,
+    graceTo,
+    outages: (outages ?? []).map(({ from, to }) => ({ from: int(from), to: int(to) })),
+    sinceBeatMs,
+    heldSince,
+  };
 }
 
 function snapshotOf(gateId: GateId, row: Row): PoolSnapshot {
@@ -194,6 +241,8 @@ function snapshotOf(gateId: GateId, row: Row): PoolSnapshot {
     config: row["config"] ? configOf(row["config"] as Row) : null,
     nodes: list(row["nodes"]).map(nodeOf),
     reservations: list(row["reservations"]).map(reservationOf),
+    unitReservations: list(row["unit_reservations"]).map(unitReservationOf),
+    waiters: list(row["waiters"]).map(waiterOf),
   };
 }
 

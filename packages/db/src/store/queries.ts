@@ -5,9 +5,17 @@
 
 const HEAD = `g.id as "gateId", g.seq, g.last_at as "lastAt", g.config_seq as "configSeq",
   g.fleet_seq as "fleetSeq", g.reset_seq as "resetSeq", d.next_at as "nextDueAt",
-  greatest(berth.now_ms(), g.last_at) as now`;
+  greatest(berth.now_ms(), g.last_at) as now, g.grace_to as "graceTo",
+  case when c.outage_to > g.grace_to then (
+    select json_agg(json_build_object('from', o.from_at, 'to', o.to_at) order by o.to_at)
+    from outages o where o.to_at > g.grace_to) end as outages,
+  coalesce((extract(epoch from clock_timestamp()) * 1000)::int8 - c.beat_at, 0) as "sinceBeatMs",
+  c.held_since as "heldSince"`;
 
-const FROM_GATE = `from gates g left join pool_due d on d.gate_id = g.id`;
+/** Its one row; without the limit the planner takes it for many, and everything beside it for dear. */
+const CLOCK = `(select beat_at, outage_to, held_since from clock limit 1) c`;
+
+const FROM_GATE = `from gates g left join pool_due d on d.gate_id = g.id left join ${CLOCK} on true`;
 
 const CONFIG = `select row_to_json(c) from (
   select p.id, p.tenant_id, p.site_id, s.kind as site_kind, p.region, p.class, p.gpu_model, p.sharing,
@@ -31,7 +39,7 @@ const nodes = (
     (select s.tenant_id from sites s where s.id = n.site_id) as owner_id,
     (select coalesce(json_agg(u order by ${UNIT_ORDER}), '[]') from (
       select id, key, class, index, model, profile, placement, gpu_uuid, memory_gib, nvlink_domain,
-        vfio_group, pci_address, parent_unit_id, healthy, removed
+        vfio_group, pci_address, parent_unit_id, healthy, removed, carrier, mig_profiles
       from units where node_id = n.id and gone_at is null) u) as units,
     (select coalesce(json_agg(m order by m.start, m.id), '[]') from (
       select id, start, "end", state from maintenance
@@ -41,30 +49,50 @@ const nodes = (
 const reservations = (
   where: string,
 ): string => `select coalesce(json_agg(r order by r.id collate "C"), '[]') from (
-  select id, pool_id, tenant_id, charged_tenant_id, project_id, state, binding, spot, start, "end",
-    lease_seconds, lease_expires_at, ending_soon_at, topology, devices, resources, members, ended_at,
-    end_reason, version, created_by, created_at, updated_at
+  select id, pool_id, tenant_id, charged_tenant_id, project_id, state, binding, gang, node_setup, spot,
+    start, "end", started_at, preemption, degraded, pins, lease_seconds, lease_expires_at, ending_soon_at,
+    topology, devices, resources, members, ended_at, end_reason, version, created_by, created_at,
+    updated_at
   from reservations where pool_id = g.id and ${where}) r`;
 
 const LIVE = `state in ('scheduled', 'active', 'preempting')`;
+
+const unitReservations = (
+  where: string,
+): string => `select coalesce(json_agg(v order by v.id collate "C"), '[]') from (
+  select id, node_id, status, allowed_org_ids, managing_org_ids, unit_ids, released_unit_ids, starts_at,
+    ends_at, ended_at, topology_gen, reason, contract_ref, created_by, created_at, updated_at
+  from unit_reservations where gate_id = g.id and ${where}) v`;
+
+const waiters = (
+  where: string,
+): string => `select coalesce(json_agg(w order by w.id collate "C"), '[]') from (
+  select id, pool_id, tenant_id, ancestors, priority, since, deadline, server_id, key, ask, done_at
+  from waiters where pool_id = g.id and ${where}) w`;
+
+const LIVE_ROWS = `(${reservations(LIVE)}) as reservations,
+  (${unitReservations("ended_at is null")}) as unit_reservations,
+  (${waiters("done_at is null")}) as waiters`;
 
 /** $1 gate */
 export const HEAD_QUERY = `select ${HEAD} ${FROM_GATE} where g.id = $1`;
 
 /** $1 gate */
 export const LOAD_QUERY = `select ${HEAD}, (${CONFIG}) as config, (${nodes("true")}) as nodes,
-  (${reservations(LIVE)}) as reservations ${FROM_GATE} where g.id = $1`;
+  ${LIVE_ROWS} ${FROM_GATE} where g.id = $1`;
 
 /** $1 gate, $2 the seq that the reader has; a gate that was reset answers its head only. */
 export const DELTA_QUERY = `select ${HEAD}, g.reset_seq > $2 as reset,
   case when g.config_seq > $2 and g.reset_seq <= $2 then (${CONFIG}) end as config,
   case when g.fleet_seq > $2 and g.reset_seq <= $2 then (${nodes("n.seq > $2")}) else '[]' end as nodes,
-  case when g.reset_seq <= $2 then (${reservations("seq > $2")}) else '[]' end as reservations
+  case when g.reset_seq <= $2 then (${reservations("seq > $2")}) else '[]' end as reservations,
+  case when g.reset_seq <= $2 then (${unitReservations("seq > $2")}) else '[]' end as unit_reservations,
+  case when g.reset_seq <= $2 then (${waiters("seq > $2")}) else '[]' end as waiters
   ${FROM_GATE} where g.id = $1`;
 
 /** $1 gate */
 export const STORED_QUERY = `select ${HEAD}, (${CONFIG}) as config, (${nodes("true")}) as nodes,
-  (${reservations(LIVE)}) as reservations,
+  ${LIVE_ROWS},
   (select coalesce(json_agg(r order by r.resource), '[]') from (
     select resource, total, allocatable, allocated, reserved, available, provisioning, unhealthy,
       maintenance, unreachable from rollups where pool_id = g.id) r) as rollup,
@@ -95,9 +123,16 @@ export const DUE_QUERY = `select d.gate_id as "gateId", c.now - d.next_at as "la
   order by d.next_at limit $1`;
 
 /** $1 gates, as a JSON array */
-export const DUE_AMONG_QUERY = `select d.gate_id as "gateId"
-  from jsonb_array_elements_text($1::jsonb) g (id) join pool_due d on d.gate_id = g.id
-  where d.next_at <= (select berth.now_ms())`;
+export const DUE_AMONG_QUERY = `select g.id as "gateId"
+  from jsonb_array_elements_text($1::jsonb) a (id) join gates g on g.id = a.id
+  left join pool_due d on d.gate_id = g.id left join ${CLOCK} on true
+  where d.next_at <= (select berth.now_ms()) or g.grace_to < c.outage_to`;
+
+/** $1 server */
+export const BEAT_QUERY = `select berth_beat_v1($1) as beat`;
+
+/** $1 the database's own clock at the server's last beat */
+export const HOLD_QUERY = `select berth_hold_leases_v1($1::int8)`;
 
 export const NOW_QUERY = `select berth.now_ms() as now`;
 

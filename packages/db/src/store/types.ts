@@ -3,29 +3,56 @@ import type {
   Change,
   DomainEvent,
   GateId,
+  LeaseClock,
   Node,
+  Outage,
   PoolConfig,
   PoolSnapshot,
   Reservation,
   ReservationId,
   RollupRow,
   TenantId,
+  UnitId,
+  UnitReservation,
+  Waiter,
 } from "@berth/domain";
 
-/** Where a gate stands. */
-export interface GateHead {
+/** Where a gate stands, and what time did while nobody was there. */
+export interface GateHead extends LeaseClock {
   readonly gateId: GateId;
   /** Raised by one with every batch. */
   readonly seq: number;
   /** The clock of the last batch. */
   readonly lastAt: number;
-  /** `seq` of the last batch that changed the config, a node, or took a node away. */
+  /** `seq` of the last batch that changed the config, or a node. */
   readonly configSeq: number;
   readonly fleetSeq: number;
+  /** Whoever knows less than this loads again. */
   readonly resetSeq: number;
   readonly nextDueAt: number | null;
   /** The database's clock, never before `lastAt`. */
   readonly now: number;
+  /** End of the last outage that this gate's leases were raised for. */
+  readonly graceTo: number;
+  /** Those that they were not raised for yet, in their order. */
+  readonly outages: readonly Outage[];
+  /**
+   * How long ago any server last beat, by the database's own clock; 0 before the first ever. Over 3 s it
+   * is an outage, which the next beat records: one has to come before anything is planned.
+   */
+  readonly sinceBeatMs: number;
+}
+
+/** What a server learns when it says that it is there. */
+export interface Beat {
+  /** The database's own clock, milliseconds since the epoch: never the product's. */
+  readonly wall: number;
+  /** Since when no lease lapses, by the product's clock; null: they do. */
+  readonly heldSince: number | null;
+  /** Length of the outage that this beat ended, in the product's time; null: there was none. */
+  readonly outageMs: number | null;
+  /** Every server that was there in the last 5 s. */
+  readonly servers: readonly string[];
 }
 
 /** An idempotency key and the reservation that it made. */
@@ -50,7 +77,7 @@ export interface GateBatch {
   readonly id: string;
   /** Distinct; one that exists already makes the gate write nothing. */
   readonly keys: readonly KeyClaim[];
-  /** At most one a reservation, a node and the config. */
+  /** At most one a reservation, a node, a unit reservation, a waiter and the config. */
   readonly changes: readonly Change[];
   /** Sealed Kubernetes token of the config change: undefined keeps the stored one, null drops it. */
   readonly secret?: Uint8Array | null | undefined;
@@ -60,6 +87,8 @@ export interface GateBatch {
   readonly rollup: readonly RollupRow[];
   readonly events: readonly DomainEvent[];
   readonly nextDueAt: number | null;
+  /** End of the last outage that the batch raised leases for, if it did. */
+  readonly graceTo?: number | undefined;
 }
 
 export type ApplyOutcome =
@@ -73,18 +102,24 @@ export type ApplyOutcome =
   /** The pool exists already. Nothing was written. */
   | { readonly ok: false; readonly kind: "exists" }
   /** A new node or GPU is in another gate, its name is taken, or it was there at a later version. Nothing was written. */
-  | { readonly ok: false; readonly kind: "elsewhere" };
+  | { readonly ok: false; readonly kind: "elsewhere" }
+  /** Another live unit reservation has these units in one of the batch's terms. Nothing was written. */
+  | { readonly ok: false; readonly kind: "fenced"; readonly unitIds: readonly UnitId[] };
 
 /** What changed above a sequence. */
 export interface Delta {
   readonly head: GateHead;
-  /** A node left: load again. The rest is empty then. */
+  /** A node left, or too much was forgotten: load again. The rest is empty then. */
   readonly reset: boolean;
   /** Null when it did not change. */
   readonly config: PoolConfig | null;
   readonly nodes: readonly Node[];
   /** Ended ones too. */
   readonly reservations: readonly Reservation[];
+  /** Ended ones too. */
+  readonly unitReservations: readonly UnitReservation[];
+  /** Null: it waits no longer. */
+  readonly waiters: readonly { readonly id: ReservationId; readonly waiter: Waiter | null }[];
 }
 
 export interface Loaded {
@@ -150,7 +185,15 @@ export interface PoolStore {
   stored(gateId: GateId): Promise<StoredCounts | null>;
   /** Gates with something due, the longest overdue first. */
   due(limit: number): Promise<{ readonly gateId: GateId; readonly lateMs: number }[]>;
+  /** Those that have something due, or an outage that their leases were not raised for. */
   dueAmong(gateIds: readonly GateId[]): Promise<GateId[]>;
+  /** Says that this server is there. Finds the outage that this beat ends, if there was one. */
+  beat(serverId: string): Promise<Beat>;
+  /**
+   * From now on no lease lapses, until an operator accepts the clock.
+   * @param since the `wall` of the caller's last beat before the clock leapt
+   */
+  holdLeases(since: number): Promise<void>;
   /** Every gate that a batch was ever written to. */
   pools(): Promise<GateId[]>;
 }

@@ -10,6 +10,8 @@ import type {
   ReservationId,
   Unit,
   UnitId,
+  UnitReservation,
+  Waiter,
 } from "@berth/domain";
 import type { GateBatch, KeyClaim } from "../store/types.ts";
 
@@ -64,6 +66,7 @@ export function unitOf(node: NodeId, index: number, change: Partial<Unit> = {}):
     parentUnitId: null,
     healthy: true,
     removed: false,
+    migProfiles: null,
     ...change,
   };
 }
@@ -84,6 +87,7 @@ export function nodeOf(n: number, gpus = 8, change: Partial<Node> = {}): Node {
     tenantOwned: true,
     maintenance: [],
     units: Array.from({ length: gpus }, (_, index) => unitOf(nodeId, index)),
+    gpus: [],
     ...change,
   };
 }
@@ -103,9 +107,15 @@ export function bookingOf(
     projectId: null,
     state: "active",
     binding: "hold",
+    gang: null,
+    node: null,
     spot: false,
     start: T0,
     end: T0 + HOUR,
+    startedAt: rest.state === "scheduled" || rest.state === "preempting" ? null : T0,
+    preemption: null,
+    degraded: null,
+    pins: [],
     leaseSeconds: null,
     leaseExpiresAt: null,
     endingSoonAt: null,
@@ -120,6 +130,63 @@ export function bookingOf(
     createdAt: T0,
     updatedAt: T0,
     ...rest,
+  };
+}
+
+/** A unit reservation of some of the node's units, from now on. */
+export function fenceOf(
+  n: number | string,
+  node: Node,
+  change: Partial<UnitReservation> & { units?: readonly number[] } = {},
+): UnitReservation {
+  const { units = [0], ...rest } = change;
+  return {
+    id: id("ursv", n),
+    nodeId: node.id,
+    status: "active",
+    allowedOrgIds: ["platform", "t-a"],
+    managingOrgIds: ["t-m"],
+    unitIds: units.map((index) => node.units[index]?.id ?? ("unit_missing" as UnitId)),
+    releasedUnitIds: [],
+    startsAt: T0,
+    endsAt: T0 + HOUR,
+    endedAt: null,
+    topologyGen: 1,
+    reason: "a contract",
+    contractRef: null,
+    createdBy: "platform/ops",
+    createdAt: T0,
+    updatedAt: T0,
+    ...rest,
+  };
+}
+
+export function waiterOf(n: number | string, poolId: PoolId, change: Partial<Waiter> = {}): Waiter {
+  return {
+    id: id("rsv", n),
+    poolId,
+    tenantId: "t-a",
+    ancestors: ["t-parent"],
+    priority: 3,
+    since: T0,
+    deadline: T0 + HOUR,
+    serverId: "srv_1",
+    key: { principal: "someone", key: `wait-${n}`, requestHash: "h" },
+    ask: {
+      binding: "hold",
+      gang: { size: 2, topologyKey: "rack" },
+      node: null,
+      spot: false,
+      devices: [{ class: "gpu", count: 1 }],
+      topology: "any",
+      resources: { vcpu: 1, memoryGiB: 8, hugepages1Gi: 0 },
+      start: null,
+      durationMs: HOUR,
+      projectId: null,
+      leaseSeconds: null,
+      createdBy: "someone",
+    },
+    ...change,
   };
 }
 

@@ -3,3 +3,4 @@ export { type CutAt, type Fault, type FaultProxy, faultProxy } from "./fault-pro
 export { type ManualClock, manualClock } from "./manual-clock.ts";
 export { type PoolSeed, seedPool, seedTenants } from "./seed.ts";
 export { type TestDatabase, testDatabase } from "./test-database.ts";
+export { waitFor } from "./wait-for.ts";

@@ -20,13 +20,19 @@ export async function manualClock(url: string, start: number = Date.now()): Prom
     insert into berth.manual_clock values (${String(Math.trunc(start))});
     create or replace function berth.now_ms() returns bigint language sql volatile parallel safe as
       'select now from berth.manual_clock'`);
+  // Whoever turns the clock is there: otherwise a server that stutters meanwhile would find an outage.
+  const turn = async (now: string, ms: number): Promise<void> => {
+    await client.unsafe(
+      `with turned as (update berth.manual_clock set now = ${now} returning now)
+      update clock set beat_now = turned.now,
+        beat_at = (extract(epoch from clock_timestamp()) * 1000)::int8
+      from turned where beat_at is not null`,
+      [ms],
+    );
+  };
   return {
-    async set(ms) {
-      await client`update berth.manual_clock set now = ${ms}`;
-    },
-    async advance(ms) {
-      await client`update berth.manual_clock set now = now + ${ms}`;
-    },
+    set: (ms) => turn("$1::int8", ms),
+    advance: (ms) => turn("now + $1::int8", ms),
     async now() {
       const [row] = await client<{ now: number }[]>`select now from berth.manual_clock`;
       return row?.now ?? 0;
