@@ -4,13 +4,15 @@
  * database; the gate orders them.
  */
 import type { GateWrite, PoolStore } from "@berth/db";
-import { type GateId, type Result, type Turn, applyDue, freshId } from "@berth/domain";
+import { type GateId, type Result, type Turn, freshId } from "@berth/domain";
 import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
 import { BatchTurn, type Random } from "./batch-turn.ts";
+import { Heartbeat } from "./beat.ts";
 import { NoSuchGate, Unavailable } from "./errors.ts";
 import { Lifecycle, SETTLE } from "./lifecycle.ts";
 import { type Correction, correct, differences } from "./rebuild.ts";
 import { Mutex } from "./mutex.ts";
+import { openTurn } from "./planner.ts";
 import type { View } from "./pool-cache.ts";
 import { PoolRunner, type RunnerContext } from "./pool-runner.ts";
 import {
@@ -22,10 +24,20 @@ import {
   type EngineOptions,
   type Read,
 } from "./types.ts";
+import { type Wait, type Waited, Waits } from "./waits.ts";
 
 export interface Engine {
+  /** Names this process among the servers of the database: whose callers a waiter's are. */
+  readonly serverId: string;
   /** Decides the command at the pool's newest state and writes what it did; see `errors.ts` for what it throws. */
   submit<T>(gateId: GateId, command: Command<T>): Promise<Committed<Result<T>>>;
+  /**
+   * Waits with a command that was answered by a waiter; the signal takes it away.
+   * @throws Cancelled, Unavailable
+   */
+  wait(wait: Wait, signal?: AbortSignal): Promise<Waited>;
+  /** Sends everybody away who waits here: the server is about to stop. */
+  endWaits(): Promise<void>;
   /** Reads a committed state in which nothing is due; null when there is no such pool. */
   read<T>(gateId: GateId, read: Read<T>): Promise<Committed<T> | null>;
   /** Applies what is due in those of the pools that have something due. */
@@ -74,13 +86,33 @@ class BookingEngine implements Engine {
   readonly #context: RunnerContext;
   readonly #runners = new Map<GateId, PoolRunner>();
   readonly #lifecycle: Lifecycle;
+  readonly #heartbeat: Heartbeat;
+  readonly #waits: Waits;
   readonly #moving = new Mutex();
   #stopping = false;
 
   constructor(deps: EngineDeps) {
     const options = { ...DEFAULT_OPTIONS, ...deps.options };
-    this.#context = { ...deps, observer: deps.observer ?? {}, options };
+    const { log, elapsed, observer = {} } = deps;
+    this.#heartbeat = new Heartbeat({ ...deps, observer, beatMs: options.beatMs });
+    this.#waits = new Waits({
+      log,
+      elapsed,
+      runner: (gateId) => this.#runner(gateId),
+      settled: (gateId) => this.#settled(gateId),
+    });
+    this.#context = {
+      ...deps,
+      observer,
+      options,
+      heartbeat: this.#heartbeat,
+      written: (gateId) => this.#waits.written(gateId),
+    };
     this.#lifecycle = new Lifecycle(this, this.#context);
+  }
+
+  get serverId(): string {
+    return this.#heartbeat.serverId;
   }
 
   submit<T>(gateId: GateId, command: Command<T>): Promise<Committed<Result<T>>> {
@@ -88,12 +120,20 @@ class BookingEngine implements Engine {
     return this.#runner(gateId).submit(command);
   }
 
+  wait(wait: Wait, signal?: AbortSignal): Promise<Waited> {
+    return this.#waits.wait(wait, signal);
+  }
+
+  endWaits(): Promise<void> {
+    return this.#waits.end();
+  }
+
   async read<T>(gateId: GateId, read: Read<T>): Promise<Committed<T> | null> {
     for (let restarts = 0; ; restarts += 1) {
-      const now = await this.#settled(gateId);
-      if (now === null) return null;
+      const settled = await this.#settled(gateId);
+      if (settled === null) return null;
       // Looked at in the same tick as it is read, so that state and sequence belong together.
-      const view = this.#runner(gateId).cache.newest(now);
+      const view = this.#runner(gateId).cache.newest(settled.now);
       if (!view) continue;
       const through = restarts >= READ_RESTARTS;
       const value = await this.#slice(gateId, view, { read, through });
@@ -124,10 +164,19 @@ class BookingEngine implements Engine {
       const planned = this.#planMove(move, leaving, entering);
       if (!planned.result.ok) return { value: planned.result, seq: entering.seq, now: planned.now };
       const outcome = await this.#writeMove(planned);
-      if (outcome) return { value: planned.result, seq: outcome.seq, now: planned.now };
+      if (outcome) {
+        for (const runner of [from, to]) this.#useMoved(runner);
+        return { value: planned.result, seq: outcome.seq, now: planned.now };
+      }
       await delay(((this.#context.random(1)[0] ?? 0) / 256) * MOVE_JITTER_MS * attempt);
     }
     throw new Unavailable("both pools are too busy; try again shortly");
+  }
+
+  /** A write of two gates claims no keys, so those who wait for what it freed are served by the next batch. */
+  #useMoved(runner: PoolRunner): void {
+    runner.markFreed();
+    runner.submit(SETTLE).catch(() => undefined);
   }
 
   async rebuild(gateId: GateId): Promise<Correction[]> {
@@ -150,13 +199,16 @@ class BookingEngine implements Engine {
   }
 
   start(): void {
+    this.#heartbeat.start();
     this.#lifecycle.start();
   }
 
   async stop(): Promise<void> {
+    await this.#waits.end();
     this.#stopping = true;
     await this.#lifecycle.stop();
     await Promise.all([...this.#runners.values()].map((runner) => runner.idle()));
+    await this.#heartbeat.stop();
   }
 
   #runner(gateId: GateId): PoolRunner {
@@ -167,8 +219,8 @@ class BookingEngine implements Engine {
     return runner;
   }
 
-  /** Sees to it that nothing is due in what this process holds; the clock then, null when there is no such pool. */
-  async #settled(gateId: GateId): Promise<number | null> {
+  /** Sees to it that nothing is due in what this process holds; null when there is no such pool. */
+  async #settled(gateId: GateId): Promise<View | null> {
     for (;;) {
       const view = await this.#runner(gateId).cache.refresh();
       if (!view) {
@@ -176,7 +228,8 @@ class BookingEngine implements Engine {
         return null;
       }
       const dueAt = view.state.nextDueAt();
-      if (dueAt === null || dueAt > view.now) return view.now;
+      const isDue = dueAt !== null && dueAt <= view.now;
+      if (!isDue && view.clock.outages.length === 0) return view;
       await this.submit(gateId, SETTLE);
     }
   }
@@ -204,16 +257,18 @@ class BookingEngine implements Engine {
   #planMove<T>(move: Move<T>, leaving: View, entering: View): PlannedMove<T> {
     const { random } = this.#context;
     const now = Math.max(leaving.now, entering.now);
-    const a = new BatchTurn(leaving.state, now, random);
-    const b = new BatchTurn(entering.state, now, random);
+    const context = { random, isServing: (id: string) => this.#heartbeat.isServing(id) };
+    const a = new BatchTurn({ ...leaving, now }, context);
+    const b = new BatchTurn({ ...entering, now }, context);
     const starts = [a.checkpoint(), b.checkpoint()] as const;
     try {
-      for (const turn of [a, b]) applyDue(turn);
+      openTurn(a, leaving);
+      openTurn(b, entering);
       const result = move.plan(a, b);
       const side = (gateId: GateId, view: View, turn: BatchTurn): GateWrite => ({
         gateId,
         expectedSeq: view.seq,
-        batch: { ...turn.finish(freshId("evt", now, random(10))), keys: [] },
+        batch: turn.finish(freshId("evt", now, random(10))),
       });
       return { result, now, from: side(move.from, leaving, a), to: side(move.to, entering, b) };
     } finally {

@@ -1,6 +1,6 @@
 /** What the engine throws when it cannot decide; refusals are values and never come this way. */
 import type { KeyClaim } from "@berth/db";
-import type { GateId } from "@berth/domain";
+import type { GateId, UnitId } from "@berth/domain";
 
 /** The idempotency key is taken: the claim names the reservation that it made. */
 export class KeyTaken extends Error {
@@ -25,6 +25,16 @@ export class Elsewhere extends Error {
   constructor(gateId: GateId) {
     super(`what was to come into ${gateId} is elsewhere`);
     this.name = "Elsewhere";
+  }
+}
+
+/** Another unit reservation has these units in the same term: the database says so. */
+export class Fenced extends Error {
+  readonly unitIds: readonly UnitId[];
+  constructor(unitIds: readonly UnitId[]) {
+    super(`these units are reserved in that term already: ${unitIds.join(", ")}`);
+    this.name = "Fenced";
+    this.unitIds = unitIds;
   }
 }
 

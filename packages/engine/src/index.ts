@@ -1,7 +1,9 @@
+export { derive } from "./derive.ts";
 export { type Engine, type EngineDeps, type Move, createEngine } from "./engine.ts";
 export {
   Cancelled,
   Elsewhere,
+  Fenced,
   GateExists,
   KeyTaken,
   NoSuchGate,
@@ -18,3 +20,4 @@ export {
   type EngineOptions,
   type Read,
 } from "./types.ts";
+export type { Wait, Waited } from "./waits.ts";

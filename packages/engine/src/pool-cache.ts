@@ -4,11 +4,14 @@
  * state is always a committed one.
  */
 import type { GateBatch, GateHead, PoolStore } from "@berth/db";
-import { type GateId, PoolState } from "@berth/domain";
+import { type GateId, type LeaseClock, PoolState, type StateDelta } from "@berth/domain";
 import { Mutex } from "./mutex.ts";
 
 /** The reads that a connection under the pool's lock offers, too. */
 export type PoolReads = Pick<PoolStore, "head" | "load" | "delta">;
+
+/** A head whose last beat is older than this may hide an outage: the gate's SQL judges by the same figure. */
+const BEAT_LATE_MS = 3_000;
 
 export interface View {
   readonly state: PoolState;
@@ -17,17 +20,22 @@ export interface View {
   readonly now: number;
   /** False while the gate is not there yet. */
   readonly exists: boolean;
+  /** What has to be minded before a lease lapses; planning starts with `applyGrace`. */
+  readonly clock: LeaseClock;
 }
 
 export class PoolCache {
   readonly #gateId: GateId;
   readonly #store: PoolStore;
+  readonly #beat: () => Promise<void>;
   readonly #refreshing = new Mutex();
   #held: { state: PoolState; head: GateHead } | null = null;
 
-  constructor(gateId: GateId, store: PoolStore) {
+  /** @param beat says that this server is there, and so finds the outage that it ends */
+  constructor(gateId: GateId, store: PoolStore, beat: () => Promise<void>) {
     this.#gateId = gateId;
     this.#store = store;
+    this.#beat = beat;
   }
 
   /**
@@ -37,11 +45,11 @@ export class PoolCache {
   refresh(through: PoolReads = this.#store): Promise<View | null> {
     return this.#refreshing.run(async () => {
       if (!this.#held) return this.#load(through);
-      const head = await through.head(this.#gateId);
+      const head = await this.#inTime(await through.head(this.#gateId), through);
       // Looked at again: a batch of ours may have ended, or been refused, in the meantime.
       const held = this.#held;
       if (!held || !head) return this.#load(through);
-      if (head.seq <= held.head.seq) return this.newest(head.now);
+      if (head.seq <= held.head.seq) return this.#sameAt(held, head);
       return head.resetSeq <= held.head.seq
         ? this.#catchUp(through, held.head)
         : this.#load(through);
@@ -51,24 +59,38 @@ export class PoolCache {
   /** An empty state for the command that makes the gate. */
   async blank(): Promise<View> {
     const now = await this.#store.now();
-    const empty = { gateId: this.#gateId, config: null, nodes: [], reservations: [] };
-    return { state: PoolState.load(empty), seq: 0, now, exists: false };
+    const state = PoolState.load({
+      gateId: this.#gateId,
+      config: null,
+      nodes: [],
+      reservations: [],
+      unitReservations: [],
+      waiters: [],
+    });
+    return { state, seq: 0, now, exists: false, clock: { outages: [], heldSince: null } };
   }
 
   /** Does a batch again that the database has taken. */
-  commit(planned: View, seq: number, batch: Pick<GateBatch, "changes" | "nextDueAt">): void {
+  commit(
+    planned: View,
+    seq: number,
+    batch: Pick<GateBatch, "changes" | "nextDueAt" | "graceTo">,
+  ): void {
     const held = this.#held;
     if (!held || held.head.seq >= seq) return;
     // Units get their keys from the database and a node may have left: read those rows back instead.
     const readBack = batch.changes.some((change) => change.kind === "node");
     if (readBack || held.state !== planned.state || held.head.seq !== planned.seq) return;
-    for (const change of batch.changes) held.state.apply(change);
+    held.state.absorb(rowsAfter(batch.changes));
     const configSeq = batch.changes.some((change) => change.kind === "config")
       ? seq
       : held.head.configSeq;
+    const graceTo = Math.max(held.head.graceTo, batch.graceTo ?? 0);
+    const outages = held.head.outages.filter(({ to }) => to > graceTo);
+    const { nextDueAt } = batch;
     this.#held = {
       state: held.state,
-      head: { ...held.head, seq, configSeq, lastAt: planned.now, nextDueAt: batch.nextDueAt },
+      head: { ...held.head, seq, configSeq, lastAt: planned.now, nextDueAt, graceTo, outages },
     };
   }
 
@@ -79,8 +101,9 @@ export class PoolCache {
   newest(databaseNow: number): View | null {
     const held = this.#held;
     if (!held) return null;
-    const now = Math.max(databaseNow, held.head.lastAt);
-    return { state: held.state, seq: held.head.seq, now, exists: true };
+    const { seq, lastAt, outages, heldSince } = held.head;
+    const now = Math.max(databaseNow, lastAt);
+    return { state: held.state, seq, now, exists: true, clock: { outages, heldSince } };
   }
 
   /** Whether this is still the newest state that the process knows. */
@@ -93,8 +116,29 @@ export class PoolCache {
     this.#held = null;
   }
 
+  /** Nobody has beaten for a while: whoever does first may find an outage, which the next head tells of. */
+  async #inTime(head: GateHead | null, through: PoolReads): Promise<GateHead | null> {
+    if (!head || head.sinceBeatMs <= BEAT_LATE_MS) return head;
+    await this.#beat();
+    return through.head(this.#gateId);
+  }
+
+  /** An outage moves no sequence: what the head tells of it is taken all the same. */
+  #sameAt(held: { state: PoolState; head: GateHead }, head: GateHead): View | null {
+    const outages = head.outages.filter(({ to }) => to > held.head.graceTo);
+    this.#held = {
+      state: held.state,
+      head: { ...held.head, outages, heldSince: head.heldSince },
+    };
+    return this.newest(head.now);
+  }
+
   async #load(through: PoolReads): Promise<View | null> {
-    const loaded = await through.load(this.#gateId);
+    let loaded = await through.load(this.#gateId);
+    if (loaded && loaded.head.sinceBeatMs > BEAT_LATE_MS) {
+      await this.#beat();
+      loaded = await through.load(this.#gateId);
+    }
     if (!loaded) {
       this.#held = null;
       return null;
@@ -115,4 +159,24 @@ export class PoolCache {
     }
     return this.newest(delta.head.now);
   }
+}
+
+/**
+ * What a batch left of each row. A batch keeps one change a row, so their order is not that in which they were
+ * made: whoever took over what another let go may come first.
+ */
+function rowsAfter(changes: GateBatch["changes"]): StateDelta {
+  const config = changes.find((change) => change.kind === "config")?.after ?? null;
+  return {
+    config,
+    nodes: [],
+    reservations: changes.flatMap((c) => (c.kind === "reservation" ? [c.after] : [])),
+    unitReservations: changes.flatMap((c) =>
+      c.kind === "unitReservation" && c.after !== null ? [c.after] : [],
+    ),
+    waiters: changes.flatMap((c) => {
+      const id = c.kind === "waiter" ? (c.after ?? c.before)?.id : undefined;
+      return c.kind === "waiter" && id !== undefined ? [{ id, waiter: c.after }] : [];
+    }),
+  };
 }

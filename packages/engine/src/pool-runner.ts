@@ -2,13 +2,15 @@
  * One pool in one process: commands queue, a batch of them is planned in memory at the newest state, and
  * one gated write decides. A lost race plans again; nothing is held while the database is asked.
  */
-import type { ApplyOutcome, GateBatch, KeyClaim, PoolStore } from "@berth/db";
-import { type GateId, type Result, applyDue, freshId } from "@berth/domain";
+import type { ApplyOutcome, KeyClaim, PoolStore } from "@berth/db";
+import type { GateId, Result } from "@berth/domain";
 import { setTimeout as delay } from "node:timers/promises";
-import { BatchTurn, type Random } from "./batch-turn.ts";
+import { type Random, keyOf } from "./batch-turn.ts";
+import type { Heartbeat } from "./beat.ts";
 import {
   Cancelled,
   Elsewhere,
+  Fenced,
   GateExists,
   KeyTaken,
   NoSuchGate,
@@ -16,6 +18,7 @@ import {
   Unavailable,
 } from "./errors.ts";
 import { FairQueue } from "./fair-queue.ts";
+import { type Pending, type Plan, planBatch } from "./planner.ts";
 import { PoolCache, type View } from "./pool-cache.ts";
 import type { Command, Committed, EngineLog, EngineObserver, EngineOptions } from "./types.ts";
 
@@ -25,41 +28,16 @@ export interface RunnerContext {
   readonly log: EngineLog;
   readonly observer: EngineObserver;
   readonly options: EngineOptions;
+  readonly heartbeat: Heartbeat;
   /** Milliseconds of a clock that only ever goes forward. */
   readonly elapsed: () => number;
-}
-
-/** A command that waits for its decision. */
-interface Pending {
-  readonly tenantId: string;
-  readonly command: Command<unknown>;
-  readonly deadline: number;
-  settle(decided: Committed<Result<unknown>>): void;
-  fail(error: Error): void;
-}
-
-/** A batch planned at one view: what to write, and what to answer when it is taken. */
-interface Plan {
-  readonly view: View;
-  readonly batch: GateBatch | null;
-  readonly answers: readonly { readonly pending: Pending; readonly result: Result<unknown> }[];
-  /** Commands that go into a later batch. */
-  readonly left: readonly Pending[];
-  readonly planMs: number;
+  /** Told of every batch of this process that the database has taken. */
+  written(gateId: GateId): void;
 }
 
 /** The commands that the running batch has to answer. */
 interface Round {
   todo: readonly Pending[];
-}
-
-/** What planning has gathered so far. */
-interface Planned {
-  readonly answers: { readonly pending: Pending; readonly result: Result<unknown> }[];
-  readonly left: Pending[];
-  readonly extras: { secret?: Uint8Array | null; poolKey?: string };
-  /** Nothing else goes into this batch. */
-  closed?: boolean;
 }
 
 /** Races lost before the next one waits a random while, and before the pool's lock is taken. */
@@ -73,13 +51,27 @@ export class PoolRunner {
   readonly #gateId: GateId;
   readonly #context: RunnerContext;
   readonly #queue: FairQueue<Pending>;
+  /** Keys that are spent, until a batch was written that knows it. */
+  readonly #spent = new Map<string, KeyClaim>();
+  #freed = false;
+  #writtenSeq = 0;
   #draining: Promise<void> | null = null;
 
   constructor(gateId: GateId, context: RunnerContext) {
     this.#gateId = gateId;
     this.#context = context;
     this.#queue = new FairQueue(context.options.queueMax);
-    this.cache = new PoolCache(gateId, context.store);
+    this.cache = new PoolCache(gateId, context.store, () => context.heartbeat.beat());
+  }
+
+  /** The newest sequence that a batch of this process made. */
+  get writtenSeq(): number {
+    return this.#writtenSeq;
+  }
+
+  /** Something was freed outside of a batch: the next one tries those who lack room. */
+  markFreed(): void {
+    this.#freed = true;
   }
 
   /** Decides the command in one of the pool's next batches. */
@@ -154,8 +146,7 @@ export class PoolRunner {
         const outcome = await this.#write(plan);
         transients = 0;
         if (outcome.ok) return this.#taken(plan, outcome.seq);
-        if (outcome.kind === "elsewhere" && round.todo.length > 1)
-          return await this.#halve(round.todo);
+        if (isOneCommands(outcome) && round.todo.length > 1) return await this.#halve(round.todo);
         round.todo = this.#afterRefusal(outcome, round.todo);
         losses += 1;
         if (outcome.kind === "stale" || outcome.kind === "behind") {
@@ -176,14 +167,29 @@ export class PoolRunner {
 
   /** Plans the round; what does not go into this batch is back in the queue, and no longer the round's. */
   #planRound(view: View, round: Round): Plan {
-    const plan = this.#plan(view, this.#stillWanted(round.todo));
+    const { heartbeat } = this.#context;
+    const context = {
+      ...this.#context,
+      gateId: this.#gateId,
+      isServing: (serverId: string) => heartbeat.isServing(serverId),
+    };
+    const carried = { spent: this.#spent, freed: this.#freed };
+    const plan = planBatch(context, view, { todo: this.#stillWanted(round.todo), carried });
     this.#queue.putBack(plan.left);
     round.todo = plan.answers.map(({ pending }) => pending);
     return plan;
   }
 
   #taken(plan: Plan, seq: number): void {
-    if (plan.batch) this.cache.commit(plan.view, seq, plan.batch);
+    this.#spent.clear();
+    if (plan.carried.freed) this.#freed = false;
+    if (plan.batch) {
+      this.cache.commit(plan.view, seq, plan.batch);
+      this.#writtenSeq = Math.max(this.#writtenSeq, seq);
+      this.#context.written(this.#gateId);
+    }
+    const { tries, degraded, healed } = plan.healing;
+    if (tries + degraded + healed > 0) this.#context.observer.healed?.(plan.healing);
     for (const { pending, result } of plan.answers)
       pending.settle({ value: result, seq, now: plan.view.now });
   }
@@ -201,7 +207,7 @@ export class PoolRunner {
       return { plan: planned, outcome: written ?? { ok: true as const, seq: view.seq } };
     });
     if (outcome.ok) return this.#taken(plan, outcome.seq);
-    if (outcome.kind === "elsewhere" && round.todo.length > 1) return this.#halve(round.todo);
+    if (isOneCommands(outcome) && round.todo.length > 1) return this.#halve(round.todo);
     // A key that was there already: the others come first in the next batch.
     this.#queue.putBack(this.#afterRefusal(outcome, round.todo));
   }
@@ -212,70 +218,6 @@ export class PoolRunner {
     if (view) return view;
     if (todo.some(({ command }) => command.create)) return this.cache.blank();
     throw new NoSuchGate(this.#gateId);
-  }
-
-  /** Synchronous from start to end, so nobody sees the state in between. */
-  #plan(view: View, todo: readonly Pending[]): Plan {
-    const { elapsed, options, random } = this.#context;
-    const started = elapsed();
-    const turn = new BatchTurn(view.state, view.now, random);
-    const start = turn.checkpoint();
-    const claims = new Map<string, KeyClaim>();
-    const planned: Planned = { answers: [], left: [], extras: {} };
-    try {
-      applyDue(turn);
-      for (const [index, pending] of todo.entries()) {
-        const late = index > 0 && elapsed() - started > options.planSliceMs;
-        if (late || planned.closed || mustWait(pending.command, turn, claims))
-          planned.left.push(pending);
-        else this.#planOne(pending, turn, { claims, planned });
-      }
-      const id = freshId("evt", view.now, random(10));
-      const batch = turn.isEmpty
-        ? null
-        : { ...turn.finish(id), keys: [...claims.values()], ...planned.extras };
-      return {
-        view,
-        batch,
-        answers: planned.answers,
-        left: planned.left,
-        planMs: elapsed() - started,
-      };
-    } finally {
-      turn.rollback(start);
-    }
-  }
-
-  #planOne(
-    pending: Pending,
-    turn: BatchTurn,
-    { claims, planned }: { claims: Map<string, KeyClaim>; planned: Planned },
-  ): void {
-    const { command } = pending;
-    // Planned all the same, it would put a new pool in the place of the one that is there.
-    if (command.create && turn.state.config) return pending.fail(new GateExists(this.#gateId));
-    const before = turn.checkpoint();
-    let result: Result<unknown>;
-    try {
-      result = command.plan(turn);
-    } catch (error) {
-      // A bug in one command is that command's alone.
-      turn.rollback(before);
-      this.#context.log.error(
-        { command: command.name, stack: asError(error).stack },
-        "planning threw",
-      );
-      return pending.fail(asError(error));
-    }
-    if (!result.ok) turn.rollback(before);
-    planned.answers.push({ pending, result });
-    const reservationId = turn.createdSince(before);
-    if (command.key && reservationId)
-      claims.set(keyOf(command.key), { ...command.key, reservationId });
-    if (!isAlone(command)) return;
-    planned.closed = true;
-    if (command.secret !== undefined) planned.extras.secret = command.secret;
-    if (command.poolKey !== undefined) planned.extras.poolKey = command.poolKey;
   }
 
   async #write(plan: Plan): Promise<ApplyOutcome> {
@@ -335,8 +277,13 @@ export class PoolRunner {
       case "elsewhere":
         for (const pending of todo) pending.fail(new Elsewhere(this.#gateId));
         return [];
+      case "fenced":
+        for (const pending of todo) pending.fail(new Fenced(outcome.unitIds));
+        return [];
       case "keys": {
         const taken = new Map(outcome.keys.map((claim) => [keyOf(claim), claim]));
+        // Not only newcomers have keys: those who wait with one of these are answered by what it made.
+        for (const [key, claim] of taken) this.#spent.set(key, claim);
         return todo.filter((pending) => {
           const claim = pending.command.key && taken.get(keyOf(pending.command.key));
           if (claim) pending.fail(new KeyTaken(claim));
@@ -364,23 +311,9 @@ export class PoolRunner {
   }
 }
 
-/** A command that makes its pool or brings a secret is written by itself. */
-function isAlone(command: Command<unknown>): boolean {
-  return command.create === true || command.secret !== undefined;
-}
-
-/** Whether the command has to go into a later batch: one key is claimed once a batch. */
-function mustWait(
-  command: Command<unknown>,
-  turn: BatchTurn,
-  claims: ReadonlyMap<string, KeyClaim>,
-): boolean {
-  if (isAlone(command)) return !turn.isEmpty;
-  return command.key !== undefined && claims.has(keyOf(command.key));
-}
-
-function keyOf(claim: { tenantId: string; principal: string; key: string }): string {
-  return JSON.stringify([claim.tenantId, claim.principal, claim.key]);
+/** Refused for the sake of one command, and it is not said which. */
+function isOneCommands({ kind }: Exclude<ApplyOutcome, { ok: true }>): boolean {
+  return kind === "elsewhere" || kind === "fenced";
 }
 
 function asError(error: unknown): Error {

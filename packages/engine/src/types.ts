@@ -1,6 +1,7 @@
 /** What callers hand the engine and what they get back. */
 import type { KeyClaim } from "@berth/db";
 import type { GateId, PoolState, Result, TenantId, Turn } from "@berth/domain";
+import type { BeatObserver } from "./beat.ts";
 
 /** One wish for one pool. `plan` is synchronous, pure but for the turn, and may be run more than once. */
 export interface Command<T> {
@@ -18,6 +19,8 @@ export interface Command<T> {
   readonly secret?: Uint8Array | null | undefined;
   /** The gate is made by this command: a new pool, or the first sight of a node in no pool. */
   readonly create?: boolean | undefined;
+  /** Answers what it would do, and does none of it. */
+  readonly dryRun?: boolean | undefined;
   plan(turn: Turn): Result<T>;
 }
 
@@ -42,8 +45,15 @@ export interface Correction {
   readonly counted: Readonly<Record<string, unknown>>;
 }
 
+export interface HealingFacts {
+  readonly tries: number;
+  readonly searches: number;
+  readonly healed: number;
+  readonly degraded: number;
+}
+
 /** Told of what operators watch; every method is optional. */
-export interface EngineObserver {
+export interface EngineObserver extends BeatObserver {
   /** One gated write: how many commands, how long planning and writing took, in milliseconds. */
   batch?(facts: { size: number; planMs: number; writeMs: number }): void;
   /** Another server's write came first. */
@@ -56,6 +66,11 @@ export interface EngineObserver {
   violation?(sqlState: string): void;
   /** A rebuild found a row that did not match its bookings. */
   correction?(gateId: GateId, correction: Correction): void;
+  /**
+   * One gated write that minded bookings on failed hardware: how often other room was sought for one, how
+   * many of these searched the pool, and how many are sound, or flagged as degraded, by it.
+   */
+  healed?(facts: HealingFacts): void;
   /** How late a due transition was applied by the worker, in milliseconds. */
   lag?(ms: number): void;
 }
@@ -73,12 +88,14 @@ export interface EngineOptions {
   readonly planSliceMs: number;
   /** Commands waiting for one pool at most; one more is `Overloaded`. */
   readonly queueMax: number;
-  /** How long a command may wait for its decision. */
+  /** How long a command may wait for its decision; a waiter has had its own by then. */
   readonly deadlineMs: number;
   /** How often the lifecycle worker looks for due transitions. */
   readonly lifecycleMs: number;
   /** How often every pool's rollup is recounted; 0 never. */
   readonly rebuildMs: number;
+  /** How often this server says that it is there; 0 only when it has to. */
+  readonly beatMs: number;
 }
 
 export const DEFAULT_OPTIONS: EngineOptions = {
@@ -88,4 +105,5 @@ export const DEFAULT_OPTIONS: EngineOptions = {
   deadlineMs: 15_000,
   lifecycleMs: 200,
   rebuildMs: 600_000,
+  beatMs: 1_000,
 };

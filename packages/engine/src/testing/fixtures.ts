@@ -1,5 +1,7 @@
 /** A small pool and commands on it, for tests of the engine alone. */
 import {
+  type Asked,
+  type CreateAsk,
   type Node,
   type NodeId,
   NO_SCALARS,
@@ -10,6 +12,8 @@ import {
   type Result,
   type Unit,
   type UnitId,
+  type WaiterKey,
+  createOrWait,
   createReservation,
   invariant,
   ok,
@@ -40,6 +44,7 @@ function gpu(node: number, index: number): Unit {
     parentUnitId: null,
     healthy: true,
     removed: false,
+    migProfiles: null,
   };
 }
 
@@ -59,6 +64,7 @@ function machine(number: number, gpus: number): Node {
     tenantOwned: false,
     maintenance: [],
     units: Array.from({ length: gpus }, (_, index) => gpu(number, index)),
+    gpus: [],
   };
 }
 
@@ -123,39 +129,63 @@ export interface BookingWish {
   /** Null is now. */
   readonly start?: number | null;
   readonly durationMs: number;
+  readonly spot?: boolean;
+  readonly leaseSeconds?: number;
   readonly signal?: AbortSignal;
 }
 
 export function book(wish: BookingWish): Command<Reservation> {
-  const { tenantId, key, gpus, start = null, durationMs, signal } = wish;
+  const { tenantId, signal } = wish;
+  const key = keyOf(wish);
   return {
     name: "create",
     tenantId,
     signal,
-    key:
-      key === undefined
-        ? undefined
-        : {
-            tenantId,
-            principal: "ci",
-            key,
-            requestHash: JSON.stringify([gpus, start, durationMs]),
-          },
-    plan: (turn) =>
-      createReservation(turn, {
-        tenantId,
-        ancestors: [],
-        projectId: null,
-        leaseSeconds: null,
-        createdBy: "ci",
-        shape: {
-          devices: [{ class: "gpu", count: gpus }],
-          topology: "any",
-          resources: NO_SCALARS,
-          start,
-          durationMs,
-        },
-      }),
+    key: key && { tenantId, ...key },
+    plan: (turn) => createReservation(turn, askOf(wish)),
+  };
+}
+
+/** Books, or waits on the connection of a server. */
+export function bookOrWait(
+  wish: BookingWish,
+  { timeoutMs, serverId }: { readonly timeoutMs: number; readonly serverId: string },
+): Command<Asked> {
+  const { tenantId, signal } = wish;
+  const key = keyOf(wish);
+  return {
+    name: "create",
+    tenantId,
+    signal,
+    key: key && { tenantId, ...key },
+    plan: (turn) => createOrWait(turn, askOf(wish), { timeoutMs, serverId, key: key ?? null }),
+  };
+}
+
+function keyOf({ key, gpus, start = null, durationMs }: BookingWish): WaiterKey | undefined {
+  if (key === undefined) return undefined;
+  return { principal: "ci", key, requestHash: JSON.stringify([gpus, start, durationMs]) };
+}
+
+function askOf(wish: BookingWish): CreateAsk {
+  const { tenantId, gpus, start = null, durationMs, spot = false, leaseSeconds = null } = wish;
+  return {
+    tenantId,
+    ancestors: [],
+    projectId: null,
+    leaseSeconds,
+    createdBy: "ci",
+    shape: {
+      binding: "hold",
+      gang: null,
+      node: null,
+      spot,
+      devices: [{ class: "gpu", count: gpus }],
+      topology: "any",
+      resources: NO_SCALARS,
+      start,
+      durationMs,
+    },
   };
 }
 

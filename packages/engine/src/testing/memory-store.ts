@@ -4,6 +4,7 @@
  */
 import type {
   ApplyOutcome,
+  Beat,
   Delta,
   GateBatch,
   GateHead,
@@ -16,21 +17,29 @@ import {
   type DomainEvent,
   type GateId,
   type Node,
+  type Outage,
   type PoolConfig,
   type PoolSnapshot,
   type Reservation,
   type RollupRow,
+  type UnitReservation,
+  type Waiter,
   invariant,
   isLive,
 } from "@berth/domain";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
+/** What a head tells of the whole database. */
+type Time = Pick<GateHead, "outages" | "heldSince" | "sinceBeatMs">;
+
 interface Gate {
-  head: Mutable<Omit<GateHead, "now" | "gateId">>;
+  head: Mutable<Omit<GateHead, "now" | "gateId" | keyof Time>>;
   config: PoolConfig | null;
   nodes: Map<string, { node: Node; seq: number }>;
   reservations: Map<string, { row: Reservation; seq: number }>;
+  unitReservations: Map<string, { row: UnitReservation; seq: number }>;
+  waiters: Map<Waiter["id"], { waiter: Waiter | null; seq: number }>;
   rollup: readonly RollupRow[];
   used: Map<string, GateBatch["quotaUsed"][number]>;
   history: Map<string, number>;
@@ -53,6 +62,12 @@ export class MemoryStore implements PoolStore {
   readonly gates = new Map<GateId, Gate>();
   readonly keys = new Map<string, KeyClaim>();
   clock: number;
+  /** The database's own clock: only a test moves it, so nothing is an outage unless it says so. */
+  wall = 0;
+  heldSince: number | null = null;
+  readonly outages: Outage[] = [];
+  readonly #beats = new Map<string, number>();
+  #last: { wall: number; now: number } | null = null;
   fault: () => Fault = () => "none";
   /** Writes that a lost connection left in a buffer; they arrive when the test lets them. */
   readonly stragglers: (() => void)[] = [];
@@ -78,25 +93,32 @@ export class MemoryStore implements PoolStore {
     const gate = this.gates.get(gateId);
     if (!gate) return null;
     const reservations = [...gate.reservations.values()].map(({ row }) => row);
+    const unitReservations = [...gate.unitReservations.values()].map(({ row }) => row);
     const snapshot = {
       gateId,
       config: gate.config,
       nodes: [...gate.nodes.values()].map(({ node }) => node),
       reservations: reservations.filter(({ state }) => isLive(state)),
+      unitReservations: unitReservations.filter(({ endedAt }) => endedAt === null),
+      waiters: [...gate.waiters.values()].flatMap(({ waiter }) => waiter ?? []),
     };
     return { head: this.#head(gateId, gate), snapshot };
   }
 
   async delta(gateId: GateId, since: GateHead): Promise<Delta> {
     const gate = this.#gate(gateId);
+    const newer = <T extends { seq: number }>(rows: ReadonlyMap<string, T>): T[] =>
+      [...rows.values()].filter(({ seq }) => seq > since.seq);
     return {
       head: this.#head(gateId, gate),
       reset: gate.head.resetSeq > since.seq,
       config: gate.head.configSeq > since.seq ? gate.config : null,
-      nodes: [...gate.nodes.values()].filter(({ seq }) => seq > since.seq).map(({ node }) => node),
-      reservations: [...gate.reservations.values()]
-        .filter(({ seq }) => seq > since.seq)
-        .map(({ row }) => row),
+      nodes: newer(gate.nodes).map(({ node }) => node),
+      reservations: newer(gate.reservations).map(({ row }) => row),
+      unitReservations: newer(gate.unitReservations).map(({ row }) => row),
+      waiters: [...gate.waiters]
+        .filter(([, { seq }]) => seq > since.seq)
+        .map(([id, { waiter }]) => ({ id, waiter })),
     };
   }
 
@@ -153,7 +175,29 @@ export class MemoryStore implements PoolStore {
 
   async dueAmong(gateIds: readonly GateId[]): Promise<GateId[]> {
     const due = new Set((await this.due()).map(({ gateId }) => gateId));
-    return gateIds.filter((gateId) => due.has(gateId));
+    const pending = (gateId: GateId): boolean => {
+      const gate = this.gates.get(gateId);
+      return gate !== undefined && this.#time(gate).outages.length > 0;
+    };
+    return gateIds.filter((gateId) => due.has(gateId) || pending(gateId));
+  }
+
+  async beat(serverId: string): Promise<Beat> {
+    const last = this.#last;
+    const late = last !== null && this.wall - last.wall > 3_000 && this.clock > last.now;
+    if (late) this.outages.push({ from: last.now, to: this.clock });
+    this.#last = { wall: this.wall, now: this.clock };
+    this.#beats.set(serverId, this.wall);
+    return {
+      wall: this.wall,
+      heldSince: this.heldSince,
+      outageMs: late ? this.clock - last.now : null,
+      servers: [...this.#beats].filter(([, at]) => at > this.wall - 5_000).map(([id]) => id),
+    };
+  }
+
+  async holdLeases(): Promise<void> {
+    this.heldSince ??= this.clock;
   }
 
   async pools(): Promise<GateId[]> {
@@ -167,7 +211,16 @@ export class MemoryStore implements PoolStore {
   }
 
   #head(gateId: GateId, gate: Gate): GateHead {
-    return { gateId, ...gate.head, now: Math.max(this.clock, gate.head.lastAt) };
+    const now = Math.max(this.clock, gate.head.lastAt);
+    return { gateId, ...gate.head, now, ...this.#time(gate) };
+  }
+
+  #time({ head }: Gate): Time {
+    return {
+      outages: this.outages.filter(({ to }) => to > head.graceTo),
+      heldSince: this.heldSince,
+      sinceBeatMs: this.#last ? this.wall - this.#last.wall : 0,
+    };
   }
 
   #applyNow({ gateId, expectedSeq, batch }: GateWrite, now: number): ApplyOutcome {
@@ -187,6 +240,12 @@ export class MemoryStore implements PoolStore {
         gate.head.configSeq = seq;
       }
       if (change.kind === "node") this.#applyNode(gate, change, seq);
+      if (change.kind === "unitReservation" && change.after)
+        gate.unitReservations.set(change.after.id, { row: change.after, seq });
+      if (change.kind === "waiter") {
+        const id = (change.after ?? change.before)?.id;
+        if (id) gate.waiters.set(id, { waiter: change.after, seq });
+      }
     }
     gate.rollup = batch.rollup;
     for (const row of batch.quotaUsed) gate.used.set(`${row.tenantId} ${row.resource}`, row);
@@ -194,6 +253,7 @@ export class MemoryStore implements PoolStore {
     gate.history.set(batch.id, seq);
     gate.head.lastAt = now;
     gate.head.nextDueAt = batch.nextDueAt;
+    gate.head.graceTo = Math.max(gate.head.graceTo, batch.graceTo ?? 0);
     return { ok: true, seq };
   }
 
@@ -214,10 +274,20 @@ export class MemoryStore implements PoolStore {
 
 function newGate(): Gate {
   return {
-    head: { seq: 0, lastAt: 0, configSeq: 0, fleetSeq: 0, resetSeq: 0, nextDueAt: null },
+    head: {
+      seq: 0,
+      lastAt: 0,
+      configSeq: 0,
+      fleetSeq: 0,
+      resetSeq: 0,
+      nextDueAt: null,
+      graceTo: 0,
+    },
     config: null,
     nodes: new Map(),
     reservations: new Map(),
+    unitReservations: new Map(),
+    waiters: new Map(),
     rollup: [],
     used: new Map(),
     history: new Map(),
