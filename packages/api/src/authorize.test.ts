@@ -47,7 +47,8 @@ describe("what is another tenant's is answered as what is not there", () => {
     siteId: () => random("site"),
     nodeId: () => random("node"),
     unitId: () => random("unit"),
-    reservationId: () => random("rsv"),
+    reservationId: (method: Method) =>
+      random(method.startsWith("unitReservations.") ? "ursv" : "rsv"),
     maintenanceId: () => random("mnt"),
     keyId: () => random("key"),
   };
@@ -67,7 +68,7 @@ describe("what is another tenant's is answered as what is not there", () => {
         const own = "tenantId" in foreign ? { tenantId: mine.tenantId } : {};
         const base = field === "tenantId" ? foreign : { ...foreign, ...own };
         const hidden = { ...base };
-        const absent = { ...base, [field]: swaps[field]() };
+        const absent = { ...base, [field]: swaps[field](method) };
         const [seen, missing] = [
           await it.outcome(method, hidden, token),
           await it.outcome(method, absent, token),

@@ -1,8 +1,8 @@
 /**
  * The chain that every call takes, in this order: the input by itself, the caller's role on the tenant, the
- * used idempotency key, what this release offers, what the tenant may know of, the decision, the method. What is hidden is NOT_FOUND by the same
- * statements as what is not there; FORBIDDEN is only for what the caller may see. The catalog's row says
- * what is asked; no method has a say in it.
+ * used idempotency key, what the tenant may know of, the decision, the method. What is hidden is NOT_FOUND
+ * by the same statements as what is not there; FORBIDDEN is only for what the caller may see. The catalog's
+ * row says what is asked; no method has a say in it.
  */
 import type { CatalogRow } from "@berth/contract";
 import type {
@@ -17,7 +17,7 @@ import type {
   UnitId,
 } from "@berth/domain";
 import type { Resource } from "./access/policy.ts";
-import { poolInScope } from "./access/scope.ts";
+import { actionInScope, poolInScope } from "./access/scope.ts";
 import type {
   Call,
   Method,
@@ -25,6 +25,7 @@ import type {
   PoolScope,
   Principal,
   TenantScope,
+  UnitScope,
   VisibleNode,
 } from "./call.ts";
 import { ApiError, fromIssues, toApiError } from "./errors.ts";
@@ -34,6 +35,7 @@ import {
   keyTenant,
   siteTenant,
   tenantChain,
+  unitSight,
   visiblePool,
   visibleReservation,
 } from "./visibility.ts";
@@ -41,7 +43,6 @@ import {
 /** A handler of any method, as the chain sees it. */
 export interface AnyHandler {
   check?(input: unknown): readonly InputIssue[];
-  notOffered?(input: unknown): readonly InputIssue[];
   replay?(call: Call, input: unknown, scope: TenantScope): Promise<unknown>;
   run(call: Call, input: unknown, scope: unknown): Promise<unknown>;
 }
@@ -75,10 +76,15 @@ const NARROWS_ITSELF: ReadonlySet<Method> = new Set<Method>([
   "capacity.summary",
   "pools.list",
   "reservations.list",
+  "reservations.watch",
   "fleet.listNodes",
   "events.list",
   "access.createKey",
 ]);
+const NO_PLATFORM = {
+  message:
+    "This server knows no platform operator, so it has no unit reservations: BERTH_PLATFORM_ORG names one.",
+};
 const LIMITED = { message: "This key is limited to its pools." };
 /** No pool: asked about so that a hidden thing costs the statements that a missing one costs. */
 const NO_POOL: PoolId = `pool_${"0".repeat(52)}`;
@@ -95,9 +101,23 @@ export async function authorized(step: Step): Promise<unknown> {
     call.answer.replayed = true;
     return settled.replayed;
   }
-  return row.kind === "mutation"
-    ? audited(step, settled.scope)
-    : handler.run(call, input, settled.scope);
+  if (row.kind === "mutation") return audited(step, settled.scope);
+  return handler.run(row.kind === "subscription" ? rechecking(step) : call, input, settled.scope);
+}
+
+/** What is asked of a stream's caller again and again beside the key costs a query, so it is asked less often. */
+const SETTLED_MS = 4_000;
+
+/** The call of a stream: to recheck it is to take the chain again. */
+function rechecking(step: Step): Call {
+  let settledAt = performance.now();
+  const recheck = async (): Promise<void> => {
+    await step.call.recheck();
+    if (performance.now() - settledAt < SETTLED_MS) return;
+    settledAt = performance.now();
+    await settle(step);
+  };
+  return { ...step.call, recheck };
 }
 
 function refuseIssues(issues: readonly InputIssue[] = []): void {
@@ -113,6 +133,7 @@ async function settle(step: Step): Promise<Settled> {
   const { row, call, handler, input } = step;
   const named = (input ?? {}) as Named;
   if (row.resource === "none") return { scope: {} };
+  if (handedKind(row) === "units") return { scope: await unitScope(step, named) };
   if (row.resource === "compute-fleet" && !row.alternative) {
     if (!poolInScope(call.principal, null)) throw new Denied("FORBIDDEN", LIMITED);
     decide(call, row.action, [{ kind: "compute-fleet" }]);
@@ -122,7 +143,6 @@ async function settle(step: Step): Promise<Settled> {
   const scope = await roleOn(call, tenantId);
   const replayed = await handler.replay?.(call, input, scope);
   if (replayed !== undefined) return { replayed };
-  refuseIssues(handler.notOffered?.(input));
   const { resource, handed } = await sight(step, scope, { ...named, node });
   checkKeyPools(step, named, resource);
   decide(call, row.action, hasFleetWay(row) ? [resource, { kind: "compute-fleet" }] : [resource]);
@@ -189,6 +209,7 @@ interface Sight {
 
 /** Of two ways in, the one that names a thing; the fleet as a whole names none. */
 export function handedKind(row: CatalogRow): HandedKind {
+  if (row.group === "unitReservations") return "units";
   const resource =
     row.resource === "compute-fleet" ? (row.alternative?.resource ?? "none") : row.resource;
   return resource === "compute-fleet" ? "none" : resource;
@@ -245,6 +266,33 @@ async function sightOfNode(
   const pool = await visiblePool(call, scope, node?.poolId ?? NO_POOL);
   if (!node || (node.tenantId !== scope.tenantId && !pool)) throw new Denied("NOT_FOUND");
   return { resource: { kind: "compute-node", scope, node }, handed: { ...scope, node } };
+}
+
+/** The fleet's operator, the node's owner and the orgs that manage it; to all others there is nothing there. */
+async function unitScope(
+  { call, row }: Step,
+  named: { readonly nodeId?: NodeId; readonly reservationId?: string },
+): Promise<UnitScope> {
+  const { access, options } = call.deps;
+  const { principal } = call;
+  if (options.platformOrg === null) throw new Denied("INVALID_STATE", NO_PLATFORM);
+  const scope = await roleOn(call, principal.tenantId);
+  const asFleet = access.decide(principal, "compute:units:reserve", { kind: "compute-fleet" });
+  if (named.nodeId === undefined) {
+    if (!asFleet && !actionInScope(principal, "compute:units:read")) throw new Denied("FORBIDDEN");
+    return { ...scope, node: null, standing: { asFleet, owned: false, managed: false } };
+  }
+  const { nodeId, reservationId = null } = named;
+  const found = await unitSight(call, { nodeId, reservationId });
+  const sees = principal.role === "fleet-admin" || found?.owned === true || found?.managed === true;
+  if (!found || !sees || !poolInScope(principal, found.node.poolId)) throw new Denied("NOT_FOUND");
+  const { node, owned, managed } = found;
+  const standing = { asFleet, owned, managed };
+  const resource = { kind: "compute-node", scope, node, standing } as const;
+  const { alternative: way } = row;
+  if (!asFleet && !(way && access.decide(principal, way.action, resource)))
+    throw new Denied("FORBIDDEN");
+  return { ...scope, node, standing };
 }
 
 /** One of the ways in must be open. */

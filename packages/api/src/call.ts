@@ -27,6 +27,8 @@ import type {
 import type { Engine } from "@berth/engine";
 import type { Access } from "./access/access.ts";
 import type { Audit } from "./audit.ts";
+import type { Feed } from "./feed/feed.ts";
+import type { Step } from "./feed/watcher.ts";
 import type { HANDED } from "./handed.ts";
 
 /** `group.method`, for every method of the contract. */
@@ -41,6 +43,8 @@ export interface Log {
 export interface ApiOptions {
   /** 32 bytes that seal policy secrets; null = they are refused. */
   readonly sealKey: Uint8Array | null;
+  /** The platform operator's own org, in every audience; null = unit reservations are refused. */
+  readonly platformOrg: TenantId | null;
 }
 
 export interface Deps {
@@ -51,6 +55,7 @@ export interface Deps {
   /** Of cryptographic quality: ids and key secrets come from it. */
   readonly random: (bytes: number) => Uint8Array;
   readonly audit: Audit;
+  readonly feed: Feed;
   readonly options: ApiOptions;
 }
 
@@ -92,6 +97,10 @@ export interface Call {
   /** The version that the caller named beside an input that has no field for it. */
   readonly ifMatch: number | undefined;
   readonly answer: Answer;
+  /** Whether the caller still may, for what goes on longer than a call. @throws ApiError */
+  recheck(): Promise<void>;
+  /** Cuts the caller's connection: it does not read what it asked for. */
+  hangUp(): void;
 }
 
 /** A tenant on which the caller has a role. */
@@ -143,6 +152,22 @@ export interface NodeScope extends TenantScope {
   readonly node: VisibleNode;
 }
 
+/** What a caller has to do with the unit reservations of a node. */
+export interface UnitStanding {
+  /** The fleet's operator. */
+  readonly asFleet: boolean;
+  /** The node is its tenant's, or of one below. */
+  readonly owned: boolean;
+  /** Such a tenant manages the unit reservation, or one of the node's. */
+  readonly managed: boolean;
+}
+
+/** A unit reservation, a node to make one on or to list those of, or none to list all: the caller may see it. */
+export interface UnitScope extends TenantScope {
+  readonly node: VisibleNode | null;
+  readonly standing: UnitStanding;
+}
+
 /** Nothing was named, or nothing that belongs to a tenant. */
 export type NoScope = Readonly<Record<never, never>>;
 
@@ -150,10 +175,16 @@ interface ScopeOf {
   readonly "compute-tenant": TenantScope;
   readonly "compute-pool": PoolScope;
   readonly "compute-node": NodeScope;
+  readonly units: UnitScope;
   readonly none: NoScope;
 }
 
 export type Scope<M extends Method> = ScopeOf[(typeof HANDED)[M]];
+
+/** What a method answers: its output, or a stream of it. */
+export type Answered<M extends Method> = M extends "reservations.watch"
+  ? AsyncIterableIterator<Step, undefined>
+  : Output<M>;
 
 /** One method: what it does once everything about the caller is settled. */
 export interface Handler<M extends Method> {
@@ -162,14 +193,9 @@ export interface Handler<M extends Method> {
    * right after parsing, so that a hidden thing and a missing one are refused alike.
    */
   check?(input: Input<M>): readonly InputIssue[];
-  /**
-   * What this release does not offer of a request that is right in itself. Asked after the key, so that a used
-   * one is a conflict for any other request, and before anything is looked up.
-   */
-  notOffered?(input: Input<M>): readonly InputIssue[];
   /** Answers a used idempotency key, before visibility and without a second decision; undefined = not used. */
   replay?(call: Call, input: Input<M>, scope: TenantScope): Promise<Output<M> | undefined>;
-  run(call: Call, input: Input<M>, scope: Scope<M>): Promise<Output<M>>;
+  run(call: Call, input: Input<M>, scope: Scope<M>): Promise<Answered<M>>;
 }
 
 export type GroupHandlers<G extends GroupName> = {

@@ -110,6 +110,7 @@ export function fromRefusal(refusal: Refusal): ApiError {
       return notFound();
     case "FORBIDDEN":
     case "INVALID_STATE":
+    case "RATE_LIMITED":
       return new ApiError(refusal.code, { message: refusal.message });
     case "CONFLICT":
       return conflict(refusal.kind, refusal);

@@ -4,7 +4,7 @@
  */
 import type { MethodName } from "@berth/contract";
 
-export type HandedKind = "compute-tenant" | "compute-pool" | "compute-node" | "none";
+export type HandedKind = "compute-tenant" | "compute-pool" | "compute-node" | "units" | "none";
 
 export const HANDED = {
   "capacity.summary": "compute-tenant",
@@ -27,6 +27,14 @@ export const HANDED = {
   "reservations.extend": "compute-pool",
   "reservations.release": "compute-pool",
   "reservations.terminate": "compute-pool",
+  "reservations.watch": "compute-tenant",
+  "unitReservations.create": "units",
+  "unitReservations.list": "units",
+  "unitReservations.get": "units",
+  "unitReservations.cancel": "units",
+  "unitReservations.release": "units",
+  "unitReservations.reclaim": "units",
+  "unitReservations.reaffirm": "units",
   "fleet.putTenant": "none",
   "fleet.putProviderAccount": "none",
   "fleet.putSite": "compute-tenant",

@@ -23,7 +23,7 @@ const deps: GivenDeps = {
     log,
     elapsed: () => performance.now(),
   }),
-  options: { sealKey: null },
+  options: { sealKey: null, platformOrg: null },
 };
 afterAll(() => db.close());
 

@@ -3,11 +3,13 @@
  * row that the policies cannot speak of stops the start; the types say the same before that.
  */
 import { type CatalogRow, METHOD_NAMES, catalog, schemasOf } from "@berth/contract";
-import { type AnyTRPCRouter, callTRPCProcedure } from "@trpc/server";
+import { type AnyTRPCRouter, callTRPCProcedure, tracked } from "@trpc/server";
 import { createAudit } from "./audit.ts";
 import { type AnyHandler, authorized, handedKind } from "./authorize.ts";
 import type { Answer, Call, Deps, Handlers, Method, Principal } from "./call.ts";
 import { ApiError } from "./errors.ts";
+import { type Feed, createFeed } from "./feed/feed.ts";
+import type { Step } from "./feed/watcher.ts";
 import { handlers as allHandlers } from "./groups/index.ts";
 import { HANDED } from "./handed.ts";
 import { checkInputSize } from "./input-size.ts";
@@ -47,16 +49,18 @@ export interface Api {
   authenticate(token: string | null, requestId: string): Promise<Principal>;
   /** The same procedure as over tRPC. @throws whatever `toApiError` reads */
   invoke(invocation: Invocation): Promise<unknown>;
-  /** Writes what is held back of the audit trail. */
+  readonly feed: Pick<Feed, "announce" | "figures" | "drain">;
+  /** Ends the streams, writes what is held back of the audit trail. */
   stop(): Promise<void>;
 }
 
-/** What a server gives; the audit trail is the API's own. */
-export type GivenDeps = Omit<Deps, "audit">;
+/** What a server gives; the audit trail and the live feed are the API's own. */
+export type GivenDeps = Omit<Deps, "audit" | "feed">;
 
 /** @throws Error naming the method that is not whole */
 export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
-  const deps: Deps = { ...given, audit: createAudit(given.db, given.log) };
+  const feed = createFeed(given.db, given.log);
+  const deps: Deps = { ...given, audit: createAudit(given.db, given.log), feed };
   const router = buildRouter(deps, parts);
   const authenticate = async (token: string | null, requestId: string): Promise<Principal> => {
     const principal = token === null ? null : await deps.access.authenticate(token);
@@ -67,6 +71,7 @@ export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
   return {
     router,
     authenticate,
+    feed,
     context({ token, requestId }) {
       let principal: Promise<Principal> | undefined;
       const answer: Answer = {};
@@ -75,6 +80,7 @@ export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
         log: deps.log,
         answer,
         authenticate: () => (principal ??= authenticate(token, requestId)),
+        reauthenticate: () => authenticate(token, requestId),
       };
     },
     invoke({ method, rawInput, context, signal, ifMatch }) {
@@ -88,12 +94,14 @@ export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
         batchIndex: 0,
       });
     },
-    stop: () => deps.audit.stop(),
+    async stop() {
+      await Promise.all([feed.stop(), deps.audit.stop()]);
+    },
   };
 }
 
-function kindOf(row: CatalogRow | undefined): "query" | "mutation" {
-  return row?.kind === "mutation" ? "mutation" : "query";
+function kindOf(row: CatalogRow | undefined): "query" | "mutation" | "subscription" {
+  return row?.kind === "read" ? "query" : (row?.kind ?? "query");
 }
 
 function buildRouter(deps: Deps, parts: Parts): AnyTRPCRouter {
@@ -113,23 +121,52 @@ function toProcedure(deps: Deps, method: Method, parts: Parts) {
   const row = rowOf(deps, method, parts);
   const handler = handlerOf(method, parts);
   const { input, output } = schemasOf(method);
-  const typed = procedure
+  const taking = procedure
     .use(async ({ getRawInput, next }) => {
       checkInputSize(method, await getRawInput());
       return next();
     })
-    .input(input)
-    .output(output);
+    .input(input);
   const resolve = ({ ctx, input: parsed, signal }: Resolving): Promise<unknown> => {
-    const { principal, requestId, answer, ifMatch } = ctx;
-    const call: Call = { deps, method, principal, requestId, answer, signal, ifMatch };
+    const { principal, requestId, answer, ifMatch, reauthenticate, hangUp } = ctx;
+    const recheck = async (): Promise<void> => void (await reauthenticate());
+    const end = hangUp ?? (() => undefined);
+    const shown = { answer, signal, ifMatch, recheck, hangUp: end };
+    const call: Call = { deps, method, principal, requestId, ...shown };
     return authorized({ row, handler, call, input: parsed });
   };
+  if (kindOf(row) === "subscription")
+    return taking.subscription(async (resolving) => stream(await resolve(resolving)));
+  const typed = taking.output(output);
   return kindOf(row) === "mutation" ? typed.mutation(resolve) : typed.query(resolve);
 }
 
+/** Each step with its cursor as the id that a broken stream is resumed with. */
+function stream(steps: unknown): AsyncIterableIterator<Tracked, undefined> {
+  // Only a subscription's handler gets here, and its type says what it answers.
+  const source = steps as AsyncIterableIterator<Step, undefined>;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const { done, value } = await source.next();
+      return done ? { done, value } : { done: false, value: tracked(value.cursor, value.event) };
+    },
+    async return() {
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+type Tracked = ReturnType<typeof tracked<Step["event"]>>;
+
 interface Resolving {
-  readonly ctx: Pick<ApiContext, "requestId" | "answer" | "ifMatch"> & {
+  readonly ctx: Pick<
+    ApiContext,
+    "requestId" | "answer" | "ifMatch" | "reauthenticate" | "hangUp"
+  > & {
     readonly principal: Principal;
   };
   readonly input: unknown;

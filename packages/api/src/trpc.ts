@@ -6,6 +6,7 @@ import { errors } from "@berth/contract";
 import { TRPCError, initTRPC } from "@trpc/server";
 import superjson from "superjson";
 import type { Answer, Log, Principal } from "./call.ts";
+import { MARK_MS } from "./feed/watcher.ts";
 import { type ApiError, logFields, toApiError, toWire } from "./errors.ts";
 import { readInput } from "./plain-input.ts";
 
@@ -15,6 +16,10 @@ export interface ApiContext {
   readonly log: Log;
   /** The caller; the token is looked at once a request. @throws ApiError UNAUTHENTICATED */
   authenticate(): Promise<Principal>;
+  /** As `authenticate`, asked anew: a stream outlives what was known when it began. */
+  reauthenticate(): Promise<Principal>;
+  /** Cuts the connection of a caller that does not read; the transport's to give. */
+  hangUp?: (() => void) | undefined;
   readonly answer: Answer;
   /** The version that `If-Match` names, for methods whose input has none. */
   readonly ifMatch?: number | undefined;
@@ -22,6 +27,8 @@ export interface ApiContext {
 
 const t = initTRPC.context<ApiContext>().create({
   isDev: false,
+  // Streams give signs of life themselves, with a place to resume at.
+  sse: { ping: { enabled: false }, client: { reconnectAfterInactivityMs: 3 * MARK_MS } },
   transformer: {
     input: { serialize: superjson.serialize, deserialize: readInput },
     output: superjson,

@@ -200,3 +200,49 @@ export async function keyTenant(call: Call, keyId: KeyId): Promise<TenantId | nu
     select tenant_id as id from api_keys where id = ${keyId}`;
   return row?.id ?? null;
 }
+
+export interface UnitSight {
+  readonly node: VisibleNode;
+  /** The caller's tenant, or one below it, owns the node. */
+  readonly owned: boolean;
+  /** Such a tenant manages the unit reservation; when none was named, one of the node's. */
+  readonly managed: boolean;
+}
+
+/** The node, with the unit reservation when one is named; null when either is not there. */
+export async function unitSight(
+  call: Call,
+  ask: { readonly nodeId: NodeId; readonly reservationId: string | null },
+): Promise<UnitSight | null> {
+  const { nodeId, reservationId } = ask;
+  const [row] = await call.deps.db.sql<(NodeRow & { owned: boolean; managed: boolean })[]>`
+    with recursive named as (
+      select n.id, n.site_id, s.tenant_id, n.gate_id, n.pool_id
+      from nodes n join sites s on s.id = n.site_id
+      where n.removed_at is null and n.id = ${nodeId}
+        and (${reservationId}::text is null or exists (
+          select 1 from unit_reservations u where u.id = ${reservationId} and u.node_id = n.id))
+    ), up(manages, parent, id, depth) as (
+      select seat.manages, t.parent_id, t.tenant_id, 0
+      from (
+        select false as manages, tenant_id as id from named
+        union
+        select true, org.id
+        from unit_reservations u join named on named.id = u.node_id
+        cross join jsonb_array_elements_text(u.managing_org_ids) as org(id)
+        where ${reservationId}::text is null or u.id = ${reservationId}
+      ) seat join tenants t on t.tenant_id = seat.id
+      union all
+      select up.manages, t.parent_id, t.tenant_id, up.depth + 1
+      from tenants t join up on t.tenant_id = up.parent
+      where up.depth < ${TENANT_DEPTH_MAX}
+    )
+    select named.id, named.site_id as "siteId", named.tenant_id as "tenantId",
+      named.gate_id as "gateId", named.pool_id as "poolId",
+      exists (select 1 from up where not manages and up.id = ${call.principal.tenantId}) as owned,
+      exists (select 1 from up where manages and up.id = ${call.principal.tenantId}) as managed
+    from named`;
+  if (!row) return null;
+  const { owned, managed, ...node } = row;
+  return { node, owned, managed };
+}

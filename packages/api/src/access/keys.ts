@@ -4,8 +4,8 @@
  */
 import type { Database } from "@berth/db";
 import type { KeyId, TenantId } from "@berth/domain";
+import { derive } from "@berth/engine";
 import type { KeyScope, Log, Principal, Role } from "../call.ts";
-import { derivedId } from "../ids.ts";
 import { principalOf } from "./principal.ts";
 import { hashToken, keyIdOf, sameHash } from "./token.ts";
 
@@ -46,7 +46,7 @@ export interface Keys {
 
 /** The id of a key whose text is not in our own form: the bootstrap token may be any long secret. */
 export function freeFormId(token: string): KeyId {
-  return derivedId("key", "token", [token]);
+  return derive("key", "token", [token]);
 }
 
 export function createKeys(db: Database, log: Log): Keys {

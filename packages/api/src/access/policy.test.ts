@@ -58,6 +58,12 @@ describe("roles and actions", () => {
     { kind: "compute-pool", scope, pool: { ...pool, owned: false, gpuModel: null } },
     { kind: "compute-node", scope, node: { ...node, tenantId: scope.tenantId } },
     { kind: "compute-node", scope, node: { ...node, tenantId: "elsewhere" } },
+    {
+      kind: "compute-node",
+      scope,
+      node: { ...node, tenantId: "elsewhere" },
+      standing: { asFleet: false, owned: false, managed: true },
+    },
   ]);
   things.push({ kind: "compute-fleet" });
 
@@ -71,6 +77,8 @@ describe("roles and actions", () => {
     const books = ["compute:reservations:create", "compute:reservations:manage"].includes(action);
     if (books) return role !== "tenant-viewer";
     if (role !== "tenant-admin" || action === "compute:fleet:manage") return false;
+    const manages = resource.kind === "compute-node" && resource.standing?.managed === true;
+    if (action === "compute:units:manage" && manages) return true;
     if (resource.kind === "compute-tenant") return true;
     if (resource.kind === "compute-pool") return resource.pool.owned;
     return resource.kind === "compute-node" && resource.node.tenantId === resource.scope.tenantId;
@@ -91,7 +99,7 @@ describe("roles and actions", () => {
 
   test("an action that nobody defined is denied to all but nobody", () => {
     for (const role of ROLES)
-      expect(shipped.decide(principal(role), "compute:units:reserve", ownPool)).toBe(false);
+      expect(shipped.decide(principal(role), "compute:units:sell", ownPool)).toBe(false);
   });
 
   test("tenant ids that look like policy text are only ids", () => {

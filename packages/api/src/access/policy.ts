@@ -6,14 +6,27 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as cedar from "@cedar-policy/cedar-wasm/nodejs";
-import type { Log, Principal, TenantScope, VisibleNode, VisiblePool } from "../call.ts";
+import type {
+  Log,
+  Principal,
+  TenantScope,
+  UnitStanding,
+  VisibleNode,
+  VisiblePool,
+} from "../call.ts";
 
 /** What an action is done to. */
 export type Resource =
   | { readonly kind: "compute-fleet" }
   | { readonly kind: "compute-tenant"; readonly scope: TenantScope }
   | { readonly kind: "compute-pool"; readonly scope: TenantScope; readonly pool: VisiblePool }
-  | { readonly kind: "compute-node"; readonly scope: TenantScope; readonly node: VisibleNode };
+  | {
+      readonly kind: "compute-node";
+      readonly scope: TenantScope;
+      readonly node: VisibleNode;
+      /** Where it is about the node's unit reservations: what the caller has to do with them. */
+      readonly standing?: UnitStanding;
+    };
 export type ResourceKind = Resource["kind"];
 
 export interface Policies {
@@ -203,9 +216,10 @@ function entityOf(resource: Resource): Entity {
       return { uid: { type, id: pool.poolId }, attrs, parents: [tenant(scope.tenantId)] };
     }
     case "compute-node": {
-      const { node, scope } = resource;
+      const { node, scope, standing } = resource;
       const attrs = {
-        owned: node.tenantId === scope.tenantId,
+        owned: standing?.owned ?? node.tenantId === scope.tenantId,
+        managed: standing?.managed ?? false,
         site: node.siteId,
         ...(node.poolId === null ? {} : { pool: node.poolId }),
       };

@@ -1,5 +1,5 @@
 /** Pools to call the booking groups on: made through the API, with a clock that a test turns. */
-import { type ManualClock, manualClock } from "@berth/db/testing";
+import { type ManualClock, manualClock, waitFor } from "@berth/db/testing";
 import type { Input, Output } from "@berth/contract";
 import type { Method } from "../call.ts";
 import { createApi } from "../root.ts";
@@ -48,8 +48,8 @@ export class BookingApi {
     return (await this.test.invoke(method, input, this.test.admin)) as Output<M>;
   }
 
-  outcome(method: Method, input: Loose): Promise<Outcome> {
-    return this.test.outcome(method, input, this.test.admin);
+  outcome(method: Method, input: Loose, signal?: AbortSignal): Promise<Outcome> {
+    return this.test.outcome(method, input, this.test.admin, signal);
   }
 
   /** The error of a call that has to fail. */
@@ -132,6 +132,27 @@ export class BookingApi {
 
   book(poolId: string, gpus: number, given: Loose = {}): Promise<Reservation> {
     return this.call("reservations.create", this.wish(poolId, gpus, given));
+  }
+
+  /** A create that waits: given back once it is in line. */
+  async waiting(
+    poolId: string,
+    gpus: number,
+    given: Loose = {},
+  ): Promise<{ readonly wish: Loose; readonly outcome: Promise<Outcome>; hangUp(): void }> {
+    const before = await this.inLine(poolId);
+    const caller = new AbortController();
+    const wish = this.wish(poolId, gpus, { wait: { timeoutMs: 20_000 }, ...given });
+    const outcome = this.outcome("reservations.create", wish, caller.signal);
+    await waitFor(async () => (await this.inLine(poolId)) > before, "a waiter in line");
+    return { wish, outcome, hangUp: () => caller.abort() };
+  }
+
+  /** How many wait for the pool. */
+  async inLine(poolId: string): Promise<number> {
+    const [row] = await this.test.database.sql<{ waiting: number }[]>`
+      select count(*) as waiting from waiters where pool_id = ${poolId} and done_at is null`;
+    return row?.waiting ?? 0;
   }
 
   release(reservation: Reservation): Promise<Reservation> {

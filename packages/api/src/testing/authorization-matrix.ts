@@ -37,6 +37,12 @@ const tenant = ({ tenantId }: World): object => ({ tenantId });
 const pool = ({ tenantId, poolId }: World): object => ({ tenantId, poolId });
 const booking = ({ tenantId, poolId }: World, persona: Persona): object =>
   bookingInput({ tenantId, poolId, idempotencyKey: `matrix-${persona}` });
+const unitReservation = ({ setAside }: World): object => ({
+  nodeId: setAside.nodeId,
+  reservationId: setAside.unitReservationId,
+});
+/** What neither owner nor managing org may do; to strangers there is nothing there. */
+const operatorOnly = from("fleetAdmin");
 /** No node is at this version: an allowed call ends as a conflict and changes nothing. */
 const NEVER = 999_999;
 
@@ -97,6 +103,24 @@ export const AUTHORIZATION_MATRIX: Readonly<Record<Method, MatrixRow>> = {
     }),
     codes: admins,
   },
+  "reservations.watch": { input: tenant, codes: readers },
+  "unitReservations.create": {
+    input: ({ tenantId, setAside }) => ({
+      nodeId: setAside.nodeId,
+      unitIds: [setAside.freeUnitId],
+      allowedOrgIds: [tenantId],
+    }),
+    codes: operatorOnly,
+  },
+  "unitReservations.list": { input: ({ setAside: { nodeId } }) => ({ nodeId }), codes: readers },
+  "unitReservations.get": { input: unitReservation, codes: readers },
+  "unitReservations.cancel": {
+    input: ({ setAside: { nodeId, cancelledId } }) => ({ nodeId, reservationId: cancelledId }),
+    codes: operatorOnly,
+  },
+  "unitReservations.release": { input: unitReservation, codes: admins },
+  "unitReservations.reclaim": { input: unitReservation, codes: admins },
+  "unitReservations.reaffirm": { input: unitReservation, codes: operatorOnly },
   "fleet.putTenant": { input: tenant, codes: fleetOnly },
   "fleet.putProviderAccount": {
     input: (world) => ({ ...tenant(world), name: "cloud", kind: "any" }),

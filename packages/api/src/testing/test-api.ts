@@ -7,7 +7,7 @@ import { type TestDatabase, testDatabase } from "@berth/db/testing";
 import { createEngine } from "@berth/engine";
 import type { z } from "zod";
 import { createAccess } from "../access/access.ts";
-import { bootstrapKey, newBootstrapToken } from "../access/bootstrap.ts";
+import { DEFAULT_PLATFORM, bootstrapKey, newBootstrapToken } from "../access/bootstrap.ts";
 import type { Log, Method } from "../call.ts";
 import { toApiError, toWire } from "../errors.ts";
 import { type Api, type GivenDeps, type Parts, createApi } from "../root.ts";
@@ -28,7 +28,12 @@ export interface TestApi {
   readonly admin: string;
   readonly invoke: Invoke;
   /** The code of the answer, and the whole error without its request id. */
-  outcome(method: Method, input: unknown, token: string | null): Promise<Outcome>;
+  outcome(
+    method: Method,
+    input: unknown,
+    token: string | null,
+    signal?: AbortSignal,
+  ): Promise<Outcome>;
   readonly lines: LogLine[];
   close(): Promise<void>;
 }
@@ -40,7 +45,12 @@ export interface Outcome {
 }
 
 export async function testApi(
-  options: { policyDirectory?: string; parts?: Parts; sealKey?: Uint8Array } = {},
+  options: {
+    policyDirectory?: string;
+    parts?: Parts;
+    sealKey?: Uint8Array;
+    platformOrg?: string | null;
+  } = {},
 ): Promise<TestApi> {
   const database = await testDatabase();
   const db = openDatabase(database.url, { applicationName: "test-api" });
@@ -59,16 +69,20 @@ export async function testApi(
     access: createAccess({ db, log, policyDirectory }),
     log,
     random: randomBytes,
-    options: { sealKey: options.sealKey ?? null },
+    options: {
+      sealKey: options.sealKey ?? null,
+      platformOrg: options.platformOrg === undefined ? DEFAULT_PLATFORM : options.platformOrg,
+    },
   };
   const api = createApi(deps, options.parts);
   const admin = newBootstrapToken(randomBytes, Date.now());
   await bootstrapKey(db, admin);
-  const run = (method: Method, input: unknown, token: string | null) =>
+  const run = (method: Method, input: unknown, token: string | null, signal?: AbortSignal) =>
     api.invoke({
       method,
       rawInput: () => Promise.resolve(input),
       context: api.context({ token, requestId: "req-test" }),
+      signal,
     });
   return {
     api,
@@ -78,9 +92,9 @@ export async function testApi(
     lines,
     invoke: async (method, input, token) =>
       (await run(method, input, token)) as Record<string, unknown>,
-    async outcome(method, input, token) {
+    async outcome(method, input, token, signal) {
       try {
-        return { code: "OK", error: null, output: await run(method, input, token) };
+        return { code: "OK", error: null, output: await run(method, input, token, signal) };
       } catch (thrown) {
         const { requestId: _, ...error } = checked(toWire(toApiError(thrown), "req-test"));
         return { code: error.code, error, output: null };

@@ -31,6 +31,7 @@ export interface World {
   readonly nodeId: string;
   readonly unitId: string;
   readonly maintenanceId: string;
+  readonly setAside: SetAside;
   /** Held for days, with a lease. */
   readonly reservationId: string;
   readonly reservationEnd: number;
@@ -41,6 +42,16 @@ export interface World {
   /** A key that is there to be revoked. */
   readonly keyId: string;
   readonly tokens: Readonly<Record<Persona, string | null>>;
+}
+
+/** A node in no pool, whose units are set aside. */
+export interface SetAside {
+  readonly nodeId: string;
+  /** Not set aside yet. */
+  readonly freeUnitId: string;
+  readonly unitReservationId: string;
+  /** A unit reservation that is there to be cancelled. */
+  readonly cancelledId: string;
 }
 
 const DAY_MS = 86_400_000;
@@ -83,6 +94,7 @@ export async function makeWorld(invoke: Invoke, admin: string, tag = "a"): Promi
     nodeId,
     unitId,
     maintenanceId: String(maintenance["id"]),
+    setAside: await setUnitsAside(as, { tenantId, siteId, tag }),
     reservationId: String(kept["id"]),
     reservationEnd: Number(kept["end"]),
     releasedId: String(released["id"]),
@@ -134,4 +146,27 @@ async function putNode(
   const node = await as("fleet.getNode", { tenantId, nodeId });
   const [{ id: unitId }] = node["units"] as [{ id: string }];
   return { nodeId, unitId };
+}
+
+async function setUnitsAside(
+  as: (method: Method, input: object) => Promise<Record<string, unknown>>,
+  ask: { tenantId: string; siteId: string; tag: string },
+): Promise<SetAside> {
+  const { tenantId, siteId, tag } = ask;
+  const report = nodeReport(`u-${tag}`, 3) as { gpus: object[] };
+  const gpus = report.gpus.map((gpu, at) => ({ ...gpu, vfioGroup: String(at) }));
+  const put = await as("fleet.putNodes", { siteId, nodes: [{ ...report, gpus }] });
+  const [{ id: nodeId }] = put["nodes"] as [{ id: string }];
+  const node = await as("fleet.getNode", { tenantId, nodeId });
+  const [free, kept, cancelled] = (node["units"] as { id: string }[]).map(({ id }) => id);
+  const reserve = async (unitId: string | undefined) => {
+    const ask = { nodeId, unitIds: [unitId], allowedOrgIds: [tenantId] };
+    return String((await as("unitReservations.create", ask))["id"]);
+  };
+  return {
+    nodeId,
+    freeUnitId: String(free),
+    unitReservationId: await reserve(kept),
+    cancelledId: await reserve(cancelled),
+  };
 }

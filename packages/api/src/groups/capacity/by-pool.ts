@@ -2,14 +2,13 @@
 import type { Output } from "@berth/contract";
 import type { Call, PoolScope } from "../../call.ts";
 import { notFound } from "../../errors.ts";
-import { poolRows } from "./store.ts";
+import { rowsFor } from "./rows-for.ts";
 import { rowsView } from "./view.ts";
 
 export const byPool = {
   async run(call: Call, _input: unknown, scope: PoolScope): Promise<Output<"capacity.byPool">> {
     const { poolId } = scope.pool;
-    await call.deps.engine.settle([poolId]);
-    const [stored] = await poolRows(call.deps.db, [poolId]);
+    const [stored] = await rowsFor(call, scope.tenantId, [poolId]);
     if (!stored) throw notFound("the pool went away between two reads");
     call.answer.seq = stored.seq;
     return { poolId, capacity: rowsView(stored.rows) };

@@ -3,6 +3,10 @@ import { TIME_MAX } from "@berth/domain";
 import { BookingApi, HOUR, MINUTE, NOW } from "../test-kit.ts";
 import { timelineWindow } from "./timeline.ts";
 
+const UNIT = `unit_${"0".repeat(26)}`;
+const NODE = { class: "node", count: 1 };
+const LEASE = { binding: "node", node: { profileId: "p" } };
+
 let api: BookingApi;
 beforeAll(async () => {
   api = await BookingApi.open();
@@ -132,12 +136,26 @@ describe("capacity.preview", () => {
   });
 
   it.each([
-    [{ gang: { size: 2 } }, ["gang"]],
-    [{ spot: true }, ["spot"]],
-    [{ wait: { timeoutMs: 0 } }, ["wait"]],
-    [{ binding: "node" }, ["binding"]],
+    [{ binding: "node" }, ["node", "profileId"]],
+    [{ binding: "node", node: { profileId: "p" } }, ["devices", 0, "class"]],
     [{ node: { profileId: "p" } }, ["node"]],
     [{ devices: [{ class: "node", count: 1 }] }, ["devices", 0, "class"]],
+    [{ ...LEASE, devices: [NODE, { class: "gpu", count: 1 }] }, ["devices", 0, "class"]],
+    [{ ...LEASE, devices: [{ ...NODE, count: 2 }], gang: { size: 2 } }, ["devices", 0, "count"]],
+    [
+      { ...LEASE, devices: [{ ...NODE, selector: { unitIds: [UNIT] } }] },
+      ["devices", 0, "selector", "unitIds"],
+    ],
+    [
+      {
+        gang: { size: 2 },
+        devices: [{ class: "gpu", count: 1, selector: { unitIds: [UNIT] } }],
+      },
+      ["devices", 0, "selector", "unitIds"],
+    ],
+    [{ gang: { size: 64 }, devices: Array(2).fill({ class: "gpu", count: 64 }) }, ["devices"]],
+    [{ wait: { timeoutMs: 30_001 } }, ["wait", "timeoutMs"]],
+    [{ gang: { size: 65 } }, ["gang", "size"]],
     [{ devices: [{ class: "gpu", count: 1, sharing: "mps" }] }, ["devices", 0, "sharing"]],
     [{ duration: "999ms" }, ["duration"]],
     [{ duration: "367d" }, ["duration"]],
@@ -163,7 +181,7 @@ describe("an alternative of a quote", () => {
     const poolId = await api.pool(1, 1);
     for (const [wrong, path] of [
       [{ duration: "1ms" }, ["duration"]],
-      [{ spot: true }, ["spot"]],
+      [{ node: { profileId: "p" } }, ["node"]],
       [{ devices: [{ class: "node", count: 1 }] }, ["devices", 0, "class"]],
       [{ duration: "367d" }, ["duration"]],
       [{ start: NOW - HOUR }, ["start"]],

@@ -1,5 +1,5 @@
 /** Whether a request fits, where, and if not why and when. Reads only: nothing here can reach the gate. */
-import { notOfferedInRequest, previewBooking } from "@berth/domain";
+import { previewBooking } from "@berth/domain";
 import type { Handler } from "../../call.ts";
 import { bookingAsk, bookingIssues } from "../reservations/booking-ask.ts";
 import { readPool } from "./read-pool.ts";
@@ -7,11 +7,10 @@ import { previewView } from "./view.ts";
 
 export const preview: Handler<"capacity.preview"> = {
   check: bookingIssues,
-  notOffered: notOfferedInRequest,
 
   async run(call, input, scope) {
     // 1. What the request asks for, as create takes it.
-    const ask = bookingAsk(input, scope);
+    const ask = bookingAsk(call, input, scope);
 
     // 2. The placer, at a committed state in which nothing is over.
     const read = await readPool(call, scope.pool.poolId, (state, now) =>

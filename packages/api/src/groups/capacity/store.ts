@@ -12,6 +12,8 @@ export interface PoolRows {
   /** The place in the pool's order that the rows are true at. */
   readonly seq: number;
   readonly rows: readonly CountedRow[];
+  /** Whether units of it are set aside, or will be. */
+  readonly setAside: boolean;
 }
 
 /** The rows of the pools, by pool id. One statement, however many. */
@@ -20,6 +22,8 @@ export async function poolRows(db: Database, ids: readonly PoolId[]): Promise<Po
     select jsonb_build_object(
       'poolId', p.id, 'siteId', p.site_id,
       'seq', (select g.seq from gates g where g.id = p.id),
+      'setAside', exists (
+        select 1 from unit_reservations u where u.gate_id = p.id and u.ended_at is null),
       'rows', (
         select coalesce(jsonb_agg(jsonb_build_object(
           'resource', r.resource, 'total', r.total, 'allocatable', r.allocatable,

@@ -2,7 +2,7 @@
 import type { Handler } from "../../call.ts";
 import { poolInScope } from "../../access/scope.ts";
 import { visiblePools } from "../../visibility.ts";
-import { poolRows } from "./store.ts";
+import { rowsFor } from "./rows-for.ts";
 import { poolCapacityView, totalsByModel } from "./view.ts";
 
 export const summary: Handler<"capacity.summary"> = {
@@ -12,11 +12,8 @@ export const summary: Handler<"capacity.summary"> = {
     const inScope = seen.filter((pool) => poolInScope(call.principal, pool.poolId));
     const sights = new Map(inScope.map((pool) => [pool.poolId, pool]));
 
-    // 2. Nothing that is over is counted.
-    await call.deps.engine.settle([...sights.keys()]);
-
-    // 3. The rows, and their sums.
-    const stored = await poolRows(call.deps.db, [...sights.keys()]);
+    // 2. The rows, and their sums.
+    const stored = await rowsFor(call, scope.tenantId, [...sights.keys()]);
     const pools = stored.flatMap((rows) => {
       const pool = sights.get(rows.poolId);
       return pool ? [poolCapacityView(rows, pool)] : [];

@@ -34,7 +34,9 @@ export const timeline: Handler<"capacity.timeline"> = {
     // 1. Defaults and limits need the pool's clock, so they are settled inside the read.
     const read = await readPool(call, poolId, (state, now) => {
       const window = timelineWindow(input, now);
-      return window.ok ? ok({ window: window.value, line: count(state, window.value) }) : window;
+      return window.ok
+        ? ok({ window: window.value, line: count(state, window.value, scope.tenantId) })
+        : window;
     });
 
     // 2. The answer.

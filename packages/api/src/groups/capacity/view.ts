@@ -1,6 +1,6 @@
 /** Capacity on the wire: rows, totals by GPU model, previews. */
 import type { Output } from "@berth/contract";
-import type { BookingPreview } from "@berth/domain";
+import type { BookingPreview, Candidate } from "@berth/domain";
 import type { VisiblePool } from "../../call.ts";
 import type { CountedRow, PoolRows } from "./store.ts";
 
@@ -54,25 +54,37 @@ function zeros(): Totals {
 }
 
 export function previewView(preview: BookingPreview, asOf: number): Output<"capacity.preview"> {
-  const { placement, request, earliestStart, searchedTo } = preview;
+  const { placement, request, preempting, earliestStart, searchedTo } = preview;
+  const shown = placement.fits ? shownCandidates(preview, placement) : [];
   return {
     fits: placement.fits,
     start: request.start,
     end: request.end,
-    candidates: placement.fits
-      ? placement.candidates.map(({ nodeId, nodeName, unitIds, score }) => ({
-          nodeId,
-          nodeName,
-          atoms: [...unitIds],
-          score,
-        }))
-      : [],
+    candidates: shown.map(({ nodeId, nodeName, unitIds, score }) => ({
+      nodeId,
+      nodeName,
+      atoms: [...unitIds],
+      score,
+    })),
     reason: placement.fits ? null : reasonView(placement.reason),
-    preemptible: null,
+    preemptible: preempting && {
+      count: preempting.victims.length,
+      startsAt: preempting.startsAt,
+      exact: preempting.exact,
+    },
     earliestStart,
     searchedTo,
     asOf,
   };
+}
+
+/** Several members are shown as what would be booked together, one alone as the best of its kind. */
+function shownCandidates(
+  { request }: BookingPreview,
+  placement: Extract<BookingPreview["placement"], { fits: true }>,
+): readonly Candidate[] {
+  const together = request.gang !== null || request.binding === "node";
+  return together ? placement.members : placement.candidates;
 }
 
 function reasonView({

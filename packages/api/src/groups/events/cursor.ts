@@ -12,6 +12,12 @@ export interface Place {
   readonly id: number;
 }
 
+/** Whether the feed comes to `place` later than to `other`. */
+export function isAfter(place: Place, other: Place): boolean {
+  if (place.xid.length !== other.xid.length) return place.xid.length > other.xid.length;
+  return place.xid === other.xid ? place.id > other.id : place.xid > other.xid;
+}
+
 const CURSOR = /^([0-9a-f]{16})\.(\d{1,19})\.(\d{1,15})$/;
 
 export function encodeEventCursor(epoch: string, { xid, id }: Place): string {

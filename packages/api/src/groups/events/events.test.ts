@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type TestApi, testApi } from "../../testing/test-api.ts";
 import { type World, makeWorld } from "../../testing/world.ts";
 import { encodeEventCursor, epochOf } from "./cursor.ts";
+import { readFeed } from "./feed.ts";
 import { pruneEvents } from "./prune.ts";
 
 const WAIT = { timeout: 20_000 };
@@ -105,6 +106,18 @@ describe("the feed", () => {
       (await list({ after })).events.map(({ type }) => type);
     expect(during.events).toEqual([]);
     await expect.poll(() => types(last), WAIT).toEqual(["tenant.put", "pool.updated"]);
+  });
+
+  test("is in the order of transactions also where their numbers gain a digit", async () => {
+    const tenantId = "digits";
+    for (const [n, xid] of ["9", "99", "100", "10"].entries())
+      await it.database.sql`
+        insert into events (xid, tenant_id, event_id, stream, seq, idx, type, at, data)
+        values (${xid}::text::xid8, ${tenantId}, ${`evt_${xid}`}, 'digits', ${n}, 0, 'tenant.put', ${Date.now()}, '{}')`;
+    const { events } = await readFeed(it.deps.db, { tenantId, limit: 10 }, null);
+    expect(events.map(({ id }) => id)).toEqual(["evt_9", "evt_10", "evt_99", "evt_100"]);
+    const after = await readFeed(it.deps.db, { tenantId, limit: 2 }, { xid: "10", id: 999_999 });
+    expect(after.events.map(({ id }) => id)).toEqual(["evt_99", "evt_100"]);
   });
 
   test("is filtered by reservation", async () => {

@@ -1,6 +1,7 @@
 /**
  * The cross-pool feed, in the order of (transaction, id) and only below the snapshot horizon: while a
- * transaction is open, nothing at or above its number is shown, so a slow one is never skipped.
+ * transaction is open, nothing at or above its number is shown, so a slow one is never skipped. Orders name the
+ * table's own `xid`: the answer's is text, in which 1000 comes before 999.
  */
 import type { Output } from "@berth/contract";
 import type { Database } from "@berth/db";
@@ -22,9 +23,12 @@ export interface FeedPage {
   readonly events: readonly FeedEvent[];
   /** Where to go on, when there may be more. */
   readonly next: Place | null;
+  /** How far was looked: nothing else up to here is asked for. Null before the first event. */
+  readonly upTo: Place | null;
 }
 
-interface Row {
+/** An event as it is stored. */
+export interface Row {
   readonly xid: string;
   readonly id: number;
   readonly eventId: EventId;
@@ -60,13 +64,15 @@ export async function readFeed(db: Database, ask: FeedAsk, after: Place | null):
     where tenant_id = ${tenantId}
       and (xid, id) > (${xid}::text::xid8, ${id}::bigint)
       and xid < pg_snapshot_xmin(pg_current_snapshot())
-    order by xid, id
+    order by events.xid, events.id
     limit ${filtered ? SCANNED_MAX : limit + 1}`;
   const shown = scanned.filter((place) => place.shown);
   const page = shown.slice(0, limit);
   const cut = shown.length > limit ? page.at(-1) : undefined;
   const unseen = filtered && scanned.length === SCANNED_MAX ? scanned.at(-1) : undefined;
-  return { events: await eventsAt(db, tenantId, page), next: cut ?? unseen ?? null };
+  const next = cut ?? unseen ?? null;
+  const upTo = next ?? scanned.at(-1) ?? after;
+  return { events: await eventsAt(db, tenantId, page), next, upTo };
 }
 
 async function eventsAt(
@@ -78,9 +84,14 @@ async function eventsAt(
   const rows = await db.sql<Row[]>`
     select xid::text as xid, id, event_id as "eventId", type, at, pool_id as "poolId", seq, data
     from events where id = any(${places.map(({ id }) => id)}::bigint[])
-    order by xid, id`;
+    order by events.xid, events.id`;
   const epoch = await epochOf(db);
-  return rows.map((row) => ({
+  return rows.map((row) => toEvent(epoch, tenantId, row));
+}
+
+/** The event as its tenant reads it. */
+export function toEvent(epoch: string, tenantId: TenantId, row: Row): FeedEvent {
+  return {
     id: row.eventId,
     cursor: encodeEventCursor(epoch, row),
     type: row.type,
@@ -89,11 +100,18 @@ async function eventsAt(
     poolId: row.poolId,
     seq: row.poolId === null ? null : row.seq,
     data: row.data,
-  }));
+  };
 }
 
-/** A place that pruning has passed, or that this database has not come to: it was restored. */
-async function checkKept(db: Database, tenantId: TenantId, { xid, id }: Place): Promise<void> {
+/**
+ * A place that pruning has passed, or that this database has not come to: it was restored.
+ * @throws ApiError CURSOR_EXPIRED
+ */
+export async function checkKept(
+  db: Database,
+  tenantId: TenantId,
+  { xid, id }: Place,
+): Promise<void> {
   const [row] = await db.sql<{ future: boolean; pruned: boolean }[]>`
     select ${xid}::text::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) as future,
       coalesce((

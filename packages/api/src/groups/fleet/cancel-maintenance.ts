@@ -7,6 +7,6 @@ import { planView } from "./schedule-maintenance.ts";
 export const cancelMaintenance: Handler<"fleet.cancelMaintenance"> = {
   async run(call, input, scope) {
     const ask = { ...nodeAsk(scope, input), maintenanceId: input.maintenanceId };
-    return planView(await atNode(call, scope, (turn) => rule(turn, ask)));
+    return planView(await atNode(call, scope, { plan: (turn) => rule(turn, ask) }));
   },
 };

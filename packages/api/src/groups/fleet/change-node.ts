@@ -24,13 +24,15 @@ interface Placed<T> {
   readonly scope: NodeScope;
 }
 
+interface Step<T> {
+  readonly plan: (turn: Turn) => Result<T>;
+  /** Nothing of it is written. */
+  readonly dryRun?: boolean;
+}
+
 /** Plans at the node's gate and writes. @throws ApiError when the rule refuses */
-export async function atNode<T>(
-  call: Call,
-  scope: NodeScope,
-  plan: (turn: Turn) => Result<T>,
-): Promise<T> {
-  return (await placed(call, scope, plan)).value;
+export async function atNode<T>(call: Call, scope: NodeScope, step: Step<T>): Promise<T> {
+  return (await placed(call, scope, step)).value;
 }
 
 export async function changeNode(
@@ -38,21 +40,18 @@ export async function changeNode(
   scope: NodeScope,
   plan: (turn: Turn) => Result<Node>,
 ): Promise<NodeView> {
-  const done = await placed(call, scope, plan);
+  const done = await placed(call, scope, { plan });
   return nodeView(done.value, done.scope.node.poolId);
 }
 
-function placed<T>(
-  call: Call,
-  found: NodeScope,
-  plan: (turn: Turn) => Result<T>,
-): Promise<Placed<T>> {
+function placed<T>(call: Call, found: NodeScope, { plan, dryRun }: Step<T>): Promise<Placed<T>> {
   return following(call, found, async (scope) => {
     const { node, tenantId } = scope;
     const committed = await call.deps.engine.submit<T | typeof GONE>(node.gateId, {
       name: call.method,
       tenantId,
       signal: call.signal,
+      dryRun,
       plan: (turn) => (turn.state.node(node.id) ? plan(turn) : ok(GONE)),
     });
     if (!committed.value.ok) throw fromRefusal(committed.value.refusal);

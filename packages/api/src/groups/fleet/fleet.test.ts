@@ -182,20 +182,6 @@ describe("putNodes", () => {
     expect(pools).toEqual([first, second, second]);
   });
 
-  test("a pool that shares its GPUs takes no nodes in this release, and says so", async () => {
-    const made = await it.outcome(
-      "pools.create",
-      { tenantId: world.tenantId, siteId: world.siteId, class: "metal-host", sharing: "timeslice" },
-      world.tokens.admin,
-    );
-    if (made.code !== "OK") return expect(made.error).toMatchObject({ code: "INVALID_INPUT" });
-    const poolId = (made.output as { id: string }).id;
-    const input = { siteId: world.siteId, poolId, nodes: [{ name: "shared" }] };
-    const error = await refusal("fleet.putNodes", input);
-    expect(error).toMatchObject({ code: "INVALID_INPUT", issues: [{ path: ["poolId"] }] });
-    expect(error?.message).toContain("this release");
-  });
-
   test("500 nodes go in with one gated write, and in seconds", async () => {
     const poolId = await newPool();
     const nodes = Array.from({ length: 500 }, (_, i) => nodeReport(`bulk-${i}`));

@@ -7,7 +7,13 @@ import { visiblePools } from "../../visibility.ts";
 import { orderIssues } from "../order-issues.ts";
 import { type PageOf, decodePageCursor, encodePageCursor } from "../page-cursor.ts";
 import { type NodeRow, nodePage } from "./store.ts";
-import { type NodeScheduleView, type ScheduleAsk, addressed, scheduleView } from "./view.ts";
+import {
+  type NodeScheduleView,
+  type ScheduleAsk,
+  addressed,
+  scheduleView,
+  seesWhole,
+} from "./view.ts";
 
 type ListInput = Input<"fleet.listNodes">;
 
@@ -95,7 +101,9 @@ async function readSchedules(
     const { from = now, to = Infinity } = input;
     const views: NodeScheduleView[] = [];
     for (const row of nodes) {
-      const ask: ScheduleAsk = { poolId: row.poolId, tenantId: scope.tenantId, from, to };
+      const { poolId } = row;
+      const whole = seesWhole(call, scope, row);
+      const ask: ScheduleAsk = { poolId, tenantId: scope.tenantId, now, whole, from, to };
       const node = state.node(row.id);
       const shown = node && scheduleView(state, node, ask);
       if (shown) views.push(addressed(call, scope, { node: row, view: shown }));

@@ -12,11 +12,10 @@ import {
   putNodes as rule,
   reportIssues,
 } from "@berth/domain";
-import { Elsewhere } from "@berth/engine";
+import { Elsewhere, derive } from "@berth/engine";
 import { poolInScope } from "../../access/scope.ts";
 import type { Call, Handler, TenantScope } from "../../call.ts";
 import { ApiError, fromRefusal, notFound } from "../../errors.ts";
-import { derivedId } from "../../ids.ts";
 import { visiblePool } from "../../visibility.ts";
 import { type Reported, checkReports } from "./check-reports.ts";
 import { type KnownNode, knownNodes } from "./store.ts";
@@ -38,7 +37,7 @@ export const putNodes: Handler<"fleet.putNodes"> = {
 
     // 2. Where the nodes are is read outside their gates, so what moved meanwhile is looked for again.
     const nodes = input.nodes.map((report): Reported => ({
-      id: nodeIdOf(input.siteId, report.name, derivedId),
+      id: nodeIdOf(input.siteId, report.name, derive),
       report,
     }));
     const put: Put = { call, input, scope, done: new Map(), joined: new Set() };
@@ -129,7 +128,7 @@ function partsOf({ input, scope }: Put, { left, known, givers }: Found): GatePar
       return { ...one, member: here && was?.gateId === gateId, was: here ? undefined : was };
     });
     const { siteId } = input;
-    const ask = { siteId, ownerId: scope.tenantId, nodes, givers, derive: derivedId };
+    const ask = { siteId, ownerId: scope.tenantId, nodes, givers };
     const create = nodes.some(({ id, member }) => id === gateId && !member);
     return { gateId, ask, create };
   });

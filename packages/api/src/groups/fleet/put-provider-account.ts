@@ -1,8 +1,8 @@
 /** Makes an account at a provider, or changes its kind: the same tenant and name are the same account. */
 import type { Output } from "@berth/contract";
+import { derive } from "@berth/engine";
 import type { Handler } from "../../call.ts";
 import { notFound } from "../../errors.ts";
-import { derivedId } from "../../ids.ts";
 import { tenantChain } from "../../visibility.ts";
 import { changeTenant, lockName } from "../tenant-change.ts";
 
@@ -12,7 +12,7 @@ export const putProviderAccount: Handler<"fleet.putProviderAccount"> = {
   async run(call, { tenantId, name, kind }) {
     const [owner] = await tenantChain(call.deps.db, tenantId);
     if (owner === undefined) throw notFound("no such tenant");
-    const id = derivedId("pacct", "name", [tenantId, name]);
+    const id = derive("pacct", "name", [tenantId, name]);
     const rows = await changeTenant(call, async (tx) => {
       await lockName(tx, id);
       return tx.q<Account>(

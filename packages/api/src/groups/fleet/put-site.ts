@@ -1,8 +1,8 @@
 /** Makes a site, or changes it: the same tenant and name are the same site. */
 import type { Output } from "@berth/contract";
+import { derive } from "@berth/engine";
 import type { Handler } from "../../call.ts";
 import { ApiError, notFound } from "../../errors.ts";
-import { derivedId } from "../../ids.ts";
 import { changeTenant, lockName } from "../tenant-change.ts";
 
 type Site = Output<"fleet.putSite">;
@@ -12,7 +12,7 @@ const COLUMNS = `id, tenant_id as "tenantId", name, kind, region, desired_gen as
 export const putSite: Handler<"fleet.putSite"> = {
   async run(call, input, { tenantId }) {
     const { access } = call.deps;
-    const id = derivedId("site", "name", [tenantId, input.name]);
+    const id = derive("site", "name", [tenantId, input.name]);
     return changeTenant(call, async (tx) => {
       // 1. The site as it is; of two that make it at once the second finds it.
       await lockName(tx, id);

@@ -2,7 +2,7 @@
 import type { Node, PoolState } from "@berth/domain";
 import type { Call, NodeScope } from "../../call.ts";
 import { GONE, following } from "./find-again.ts";
-import { type NodeView, nodeView } from "./view.ts";
+import { type NodeView, nodeViewFor, seesWhole } from "./view.ts";
 
 /** Reads at the node's gate. @throws ApiError NOT_FOUND when the node is gone */
 export function readAtNode<T>(
@@ -23,5 +23,9 @@ export function readAtNode<T>(
 }
 
 export function readNode(call: Call, found: NodeScope): Promise<NodeView> {
-  return readAtNode(call, found, (_state, { node, scope }) => nodeView(node, scope.node.poolId));
+  return readAtNode(call, found, (state, { node, now, scope }) => {
+    const whole = seesWhole(call, scope, scope.node);
+    const { poolId } = scope.node;
+    return nodeViewFor(state, node, { poolId, tenantId: scope.tenantId, now, whole });
+  });
 }

@@ -43,7 +43,7 @@ export async function gpusOfSite(
     select u.gpu_uuid as uuid, n.id as "nodeId", n.name as "nodeName"
     from nodes n join units u on u.node_id = n.id
     where n.site_id = ${siteId} and n.removed_at is null
-      and u.gone_at is null and not u.removed and u.gpu_uuid = any(${[...uuids]}::text[])`;
+      and u.gone_at is null and not u.removed and u.class = 'gpu' and u.gpu_uuid = any(${[...uuids]}::text[])`;
   return [...rows];
 }
 

@@ -7,15 +7,13 @@ import {
   createPool,
   createPoolIssues,
   freshId,
-  notOfferedInPool,
   ok,
   poolAgent,
 } from "@berth/domain";
-import { GateExists } from "@berth/engine";
+import { GateExists, derive } from "@berth/engine";
 import { poolInScope } from "../../access/scope.ts";
 import type { Call, Handler, TenantScope } from "../../call.ts";
 import { conflict, fromRefusal, notFound } from "../../errors.ts";
-import { derivedId } from "../../ids.ts";
 import { ownSight } from "./change-pool.ts";
 import { sealToken } from "./seal.ts";
 import { ownsProviderAccount, poolRecords, siteFacts } from "./store.ts";
@@ -30,7 +28,6 @@ export const create: Handler<"pools.create"> = {
     // What the site's kind forbids is known with the site.
     return createPoolIssues({ class: input.class, agent, policy, providerAccountId }, null);
   },
-  notOffered: ({ sharing, policy = {} }) => notOfferedInPool({ sharing, policy }),
 
   replay: (call, input, scope) => replay(call, input, scope),
 
@@ -122,5 +119,5 @@ function keyedId(call: Call, input: CreateInput, scope: TenantScope): PoolId | n
   const key = input.idempotencyKey;
   return key === undefined
     ? null
-    : derivedId("pool", "create", [scope.tenantId, call.principal.id, key]);
+    : derive("pool", "create", [scope.tenantId, call.principal.id, key]);
 }

@@ -101,7 +101,7 @@ describe("pools.create", () => {
 
   it.each([
     [{ class: "provider" }, ["providerAccountId"]],
-    [{ sharing: "timeslice" }, ["sharing"]],
+    [{ policy: { migLayout: { L40S: ["1g.5gb"] } } }, ["policy", "migLayout", "L40S"]],
     [{ policy: { maxDuration: "0h" } }, ["policy", "maxDuration"]],
     [{ policy: { color: 1 } }, ["policy", "color"]],
   ])("refuses %o by its field", async (given, path) => {

@@ -1,12 +1,13 @@
 /** Replaces a pool's policy, its GPU model, or both. */
-import { notOfferedInPool, policyIssues, updatePool } from "@berth/domain";
+import { policyIssues, updatePool } from "@berth/domain";
 import type { Handler } from "../../call.ts";
 import { changePool, ownSight } from "./change-pool.ts";
 import { sealToken } from "./seal.ts";
 
 export const update: Handler<"pools.update"> = {
-  check: ({ policy }) => (policy === undefined ? [] : policyIssues(policy, null)),
-  notOffered: ({ policy = {} }) => notOfferedInPool({ sharing: "exclusive", policy }),
+  // What depends on the pool and its nodes is looked at with them.
+  check: ({ policy }) =>
+    policy === undefined ? [] : policyIssues(policy, { siteKind: null, tables: null }),
 
   async run(call, input, scope) {
     const { policy, gpuModel } = input;

@@ -1,89 +1,97 @@
-/** Books devices. A repeated key answers the reservation that it made, whatever became of it since. */
+/** Books devices, waiting for room where that was asked for. A repeated key answers what it made, whatever became of it since. */
 import type { Input } from "@berth/contract";
 import type { KeyClaim } from "@berth/db";
-import {
-  type Refusal,
-  createReservation,
-  notOfferedInRequest,
-  ok,
-  previewBooking,
-} from "@berth/domain";
-import { KeyTaken } from "@berth/engine";
+import { type Asked, type Result, type Turn, type Waiter, createOrWait, ok } from "@berth/domain";
+import { type Committed, KeyTaken } from "@berth/engine";
 import { poolInScope } from "../../access/scope.ts";
-import type { Call, Handler, TenantScope } from "../../call.ts";
+import type { Call, Handler, PoolScope, TenantScope } from "../../call.ts";
 import { conflict, fromRefusal } from "../../errors.ts";
-import { readPool } from "../capacity/read-pool.ts";
 import { bookingAsk, bookingIssues } from "./booking-ask.ts";
+import { refusalNow } from "./refusal-now.ts";
 import { requestHash } from "./request-hash.ts";
 import { keyRow } from "./store.ts";
 import { storedReservation } from "./stored-reservation.ts";
 import { type ReservationView, reservationView, stateLookup } from "./view.ts";
 
 type CreateInput = Input<"reservations.create">;
-type NoCapacity = Extract<Refusal, { code: "NO_CAPACITY" }>;
+type Answered =
+  | { readonly view: ReservationView; readonly waiter: null }
+  | { readonly view: null; readonly waiter: Waiter };
 
 export const create: Handler<"reservations.create"> = {
   check: bookingIssues,
-  notOffered: notOfferedInRequest,
   replay: (call, input, scope) => replay(call, input, scope),
 
   async run(call, input, scope) {
     const { poolId } = scope.pool;
 
     // 1. What the request asks for.
-    const ask = bookingAsk(input, scope);
+    const ask = bookingAsk(call, input, scope);
 
     // 2. Booked in the pool's order, the key with it; somebody with the same key may have been faster.
-    const decided = await call.deps.engine
-      .submit(poolId, {
-        name: call.method,
-        tenantId: scope.tenantId,
-        signal: call.signal,
-        key: claim(call, input, scope),
-        plan(turn) {
-          const made = createReservation(turn, {
-            ...ask,
-            projectId: input.projectId ?? null,
-            leaseSeconds: input.leaseSeconds ?? null,
-            createdBy: call.principal.id,
-          });
-          return made.ok ? ok(reservationView(made.value, stateLookup(turn.state))) : made;
-        },
-      })
-      .catch(async (thrown: unknown) => {
-        const stored = thrown instanceof KeyTaken ? await replay(call, input, scope) : undefined;
-        if (stored === undefined) throw thrown;
-        return stored;
-      });
+    const decided = await decide(call, input, { scope, ask }).catch(async (thrown: unknown) => {
+      const stored = thrown instanceof KeyTaken ? await replay(call, input, scope) : undefined;
+      if (stored === undefined) throw thrown;
+      return stored;
+    });
     if (!("value" in decided)) return decided;
 
     call.answer.seq = decided.seq;
-    if (decided.value.ok) return decided.value.value;
+    const { value } = decided;
+    if (value.ok && value.value.view) return value.value.view;
 
-    // 3. Refused: perhaps because a twin of this very call took the last room or quota a moment ago.
+    // 3. It waits: until it is served, its time is over or its caller hangs up.
+    if (value.ok && value.value.waiter) {
+      const { waiter } = value.value;
+      const became = await call.deps.engine.wait({ waiter, since: decided.seq }, call.signal);
+      if (became === "served") return storedReservation(call, { poolId, id: waiter.id });
+    }
+
+    // 4. Refused: perhaps because a twin of this very call took the last room or quota a moment ago.
     const twin = await replay(call, input, scope);
     if (twin !== undefined) return twin;
 
-    // 4. Why it is refused, and when the same request would fit.
-    const { refusal } = decided.value;
-    if (refusal.code !== "NO_CAPACITY") throw fromRefusal(refusal);
-    throw fromRefusal(await withEarliestStart(call, { refusal, poolId, ask }));
+    // 5. Why it is refused, and when the same request would fit.
+    const refusal = value.ok ? null : value.refusal;
+    throw fromRefusal(await refusalNow(call, { refusal, poolId, ask }));
   },
 };
 
-/** The search may take long, so it runs beside the pool's queue, not in it. */
-async function withEarliestStart(
+/** In the pool's order: booked, put in line, or refused. */
+function decide(
   call: Call,
-  refused: {
-    readonly refusal: NoCapacity;
-    readonly poolId: CreateInput["poolId"];
-    readonly ask: ReturnType<typeof bookingAsk>;
-  },
-): Promise<NoCapacity> {
-  const { refusal, poolId, ask } = refused;
-  const { value } = await readPool(call, poolId, (state, now) => previewBooking(state, now, ask));
-  const { earliestStart, searchedTo } = value;
-  return { ...refusal, earliestStart, searchedTo };
+  input: CreateInput,
+  { scope, ask }: { readonly scope: PoolScope; readonly ask: ReturnType<typeof bookingAsk> },
+): Promise<Committed<Result<Answered>>> {
+  const { engine } = call.deps;
+  const { tenantId, ...key } = claim(call, input, scope);
+  const wait = { timeoutMs: input.wait?.timeoutMs ?? 0, serverId: engine.serverId, key };
+  return engine.submit(scope.pool.poolId, {
+    name: call.method,
+    tenantId,
+    signal: call.signal,
+    key: { tenantId, ...key },
+    plan(turn) {
+      const asked = createOrWait(
+        turn,
+        {
+          ...ask,
+          projectId: input.projectId ?? null,
+          leaseSeconds: input.leaseSeconds ?? null,
+          createdBy: call.principal.id,
+        },
+        wait,
+      );
+      return asked.ok ? ok(answered(turn, asked.value)) : asked;
+    },
+  });
+}
+
+/** Nodes and units are looked up in the turn: later they may have gone. */
+function answered(turn: Turn, asked: Asked): Answered {
+  if (asked.kind === "waits") return { view: null, waiter: asked.waiter };
+  const view = reservationView(asked.reservation, stateLookup(turn.state));
+  return { view, waiter: null };
 }
 
 function claim(

@@ -6,12 +6,10 @@ import {
   type PoolState,
   type Refusal,
   type Result,
-  notOfferedInRequest,
+  bookingQuota,
   ok,
   previewBooking,
-  quotaLines,
   refuse,
-  requestAmounts,
   withinQuota,
 } from "@berth/domain";
 import type { Handler } from "../../call.ts";
@@ -27,11 +25,10 @@ type Ask = ReturnType<typeof bookingAsk>;
 
 export const quote: Handler<"reservations.quote"> = {
   check: (input) => issuesOfAll(input, bookingIssues),
-  notOffered: (input) => issuesOfAll(input, notOfferedInRequest),
 
   async run(call, input, scope) {
     // 1. The request, and each alternative laid over it.
-    const asks = requestsOf(input).map((shape) => bookingAsk(shape, scope));
+    const asks = requestsOf(input).map((shape) => bookingAsk(call, shape, scope));
 
     // 2. All of them at one state, so that they can be compared.
     const read = await readPool(call, scope.pool.poolId, (state, now) =>
@@ -100,10 +97,8 @@ function ofAlternative(refusal: Refusal, at: number): Result<never> {
 }
 
 function quotaView(state: PoolState, preview: BookingPreview): Quoted["quota"] {
-  const { config, charge, request } = preview;
-  const { start, end } = request;
-  const amounts = requestAmounts(request.devices, request.resources);
-  const lines = quotaLines(state, config, { payer: charge.tenantId, amounts, start, end });
+  const { charge, placement } = preview;
+  const lines = bookingQuota(state, preview, placement);
   const rows = lines.map(({ resource, max, peak, asked }) => {
     const { used, ...row } = quotaSight({ max, used: peak }, charge.descendant);
     return { resource, ...row, peak: used, asked };

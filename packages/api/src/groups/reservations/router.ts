@@ -8,6 +8,7 @@ import { quote } from "./quote.ts";
 import { release } from "./release.ts";
 import { renew } from "./renew.ts";
 import { terminate } from "./terminate.ts";
+import { watch } from "./watch.ts";
 
 export const reservationsHandlers: GroupHandlers<"reservations"> = {
   create,
@@ -18,4 +19,5 @@ export const reservationsHandlers: GroupHandlers<"reservations"> = {
   extend,
   release,
   terminate,
+  watch,
 };

@@ -17,7 +17,9 @@ function columns(db: Database) {
   return db.sql`jsonb_build_object(
     'id', r.id, 'poolId', r.pool_id, 'tenantId', r.tenant_id,
     'chargedTenantId', r.charged_tenant_id, 'projectId', r.project_id, 'state', r.state,
-    'binding', r.binding, 'spot', r.spot, 'start', r.start, 'end', r."end",
+    'binding', r.binding, 'gang', r.gang, 'node', r.node_setup, 'spot', r.spot,
+    'start', r.start, 'end', r."end", 'startedAt', r.started_at, 'preemption', r.preemption,
+    'degraded', r.degraded, 'pins', r.pins,
     'leaseSeconds', r.lease_seconds, 'leaseExpiresAt', r.lease_expires_at,
     'endingSoonAt', r.ending_soon_at, 'topology', r.topology, 'devices', r.devices,
     'resources', r.resources, 'members', r.members, 'endedAt', r.ended_at,

@@ -1,6 +1,7 @@
 /** A reservation on the wire, its members with what a launcher needs: host, GPU uuids, in order. */
 import type { Output } from "@berth/contract";
 import {
+  type Degraded,
   type Member,
   type Node,
   type NodeId,
@@ -30,7 +31,7 @@ export function stateLookup(state: PoolState): Lookup {
   return { node: (id) => state.node(id), unit: (id) => state.unit(id)?.unit };
 }
 
-/** With a null lookup the members are left out. */
+/** With a null lookup the members are left out. For whose sake it is under notice is never shown. */
 export function reservationView(r: Reservation, lookup: Lookup | null): ReservationView {
   return {
     id: r.id,
@@ -45,13 +46,16 @@ export function reservationView(r: Reservation, lookup: Lookup | null): Reservat
     leaseSeconds: r.leaseSeconds,
     leaseExpiresAt: r.leaseExpiresAt,
     topology: r.topology,
-    gang: null,
-    node: null,
+    gang: r.gang && { size: r.gang.size, topologyKey: r.gang.topologyKey ?? null },
+    node: r.node && { ...r.node },
     devices: r.devices as ReservationView["devices"],
     resources: { ...r.resources },
     members: lookup && r.members.map((member) => memberView(member, lookup)),
-    preemption: null,
-    degraded: null,
+    preemption: r.preemption && {
+      noticeAt: r.preemption.noticeAt,
+      endsAt: r.preemption.endsAt,
+    },
+    degraded: r.degraded && degradedView(r.degraded),
     endedAt: r.endedAt,
     endReason: r.endReason,
     version: r.version,
@@ -87,4 +91,8 @@ function atomView(unitId: UnitId, lookup: Lookup): MemberView["atoms"][number] {
   invariant(unit, "a booked unit is known for good");
   const { model, profile, gpuUuid, index, parentUnitId } = unit;
   return { unitId, class: unit.class, model, profile, gpuUuid, index, parentUnitId };
+}
+
+function degradedView({ since, cause, unitIds }: Degraded): ReservationView["degraded"] {
+  return { since, cause, unitIds: [...unitIds] };
 }
