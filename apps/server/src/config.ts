@@ -83,7 +83,7 @@ const VARIABLES = {
   BERTH_PLATFORM_ORG: variable(
     tenantId,
     "none (embedded: platform)",
-    "tenant of the platform operator; made at start when missing",
+    "tenant of the platform operator, in the audience of every unit reservation; made at start when missing, and without it unit reservations are refused",
   ),
   BERTH_POLICY_DIR: variable(z.string().max(4_096), "none", "folder of extra Cedar policies"),
   BERTH_RATE_LIMIT: variable(integer(1, 1_000_000_000), "60000", "calls a minute for a principal"),

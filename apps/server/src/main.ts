@@ -38,18 +38,21 @@ function program(): Command {
 
   berth
     .command("import")
-    .description(
-      "put an inventory file (our JSON, or the openb CSV) into a site of the running server",
+    .description("put inventory files into a site of the running server")
+    .argument(
+      "<file...>",
+      "our JSON, openb CSV, kubectl -o json|yaml, nvidia-smi -q -x and topo -m, Slurm's nodes or .conf files",
     )
-    .argument("<file>")
     .option("--tenant <id>", "the site's owner; else the file's, else the platform")
     .option("--site <name>", "the site's name; else the file's")
     .option("--region <name>", "where it is; else the file's, else local")
     .option("--pool <id>", "join nodes that are in no pool to this one")
+    .option("--node <name>", "the machine of an nvidia-smi file; else the file's name without .xml")
+    .option("--format <format>", "of every file; else told from what is in each")
     .option("--dry-run", "show what would change and write nothing")
-    .action(async (file: string, options: ImportCommandOptions) => {
-      const { importFile } = await import("./commands/import.ts");
-      await importFile(readConfig(), output, { file, ...options });
+    .action(async (files: string[], options: ImportCommandOptions) => {
+      const { importFiles } = await import("./commands/import.ts");
+      await importFiles(readConfig(), output, { files, ...options });
     });
 
   addTenants(berth);
@@ -107,6 +110,15 @@ function addDatabase(berth: Command): void {
     .action(async (options: { json?: boolean }) => {
       process.exitCode = await (await database()).doctor(readConfig(), output, options);
     });
+
+  berth
+    .command("clock")
+    .description("the database's clock, after it leapt forward")
+    .command("accept")
+    .description(
+      "let leases lapse again, each at least 30 s from now; run it once the clock is right",
+    )
+    .action(async () => (await database()).acceptClock(readConfig(), output));
 
   berth
     .command("openapi")

@@ -13,7 +13,7 @@ import {
   newBootstrapToken,
 } from "@berth/api";
 import { type Database, createPoolStore, migrate, openDatabase } from "@berth/db";
-import { type Engine, createEngine } from "@berth/engine";
+import { type Engine, type EngineObserver, createEngine } from "@berth/engine";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { addressProblem, tryAddress } from "./address.ts";
@@ -21,6 +21,7 @@ import type { Config } from "./config.ts";
 import { dataFolder } from "./data-folder.ts";
 import { type Server, databaseProblem, ownServer } from "./database.ts";
 import { createApp } from "./http/app.ts";
+import { feedMetrics } from "./http/feed-metrics.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { createTraffic } from "./http/traffic.ts";
 import { openapi } from "./openapi.ts";
@@ -92,12 +93,13 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
   stage.undo.push(() => database.close());
   const adminKey = await firstKey(config, options, database);
   const metrics = createMetrics();
+  let announce = (): void => undefined;
   const engine = createEngine({
     store: createPoolStore(database),
     random: randomBytes,
     log,
     elapsed: () => performance.now(),
-    observer: metrics.observer,
+    observer: announcing(metrics.observer, () => announce()),
   });
   const api = createApi({
     db: database,
@@ -105,8 +107,10 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
     access: createAccess({ db: database, log, policyDirectory: config.policyDir }),
     log,
     random: randomBytes,
-    options: { sealKey: config.sealKey },
+    options: { sealKey: config.sealKey, platformOrg: platformOf(config, options) },
   });
+  announce = api.feed.announce.bind(api.feed);
+  feedMetrics(metrics.registry, () => api.feed.figures());
   const traffic = createTraffic();
   const unreachable = oneAtATime(() => missingDatabase(database));
   let draining = false;
@@ -137,11 +141,24 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
       if (draining) return;
       draining = true;
       log.info({}, "draining");
+      api.feed.drain();
+      void engine.endWaits();
       const left = await traffic.idle(DRAIN_MS);
       if (left > 0) log.warn({ left }, "requests were still running when the drain ended");
       if (left > 0) app.server.closeAllConnections();
       await stage.unwind();
       log.info({}, "stopped");
+    },
+  };
+}
+
+/** Whoever watches hears of a write once it is committed. */
+function announcing(observer: EngineObserver, announce: () => void): EngineObserver {
+  return {
+    ...observer,
+    batch(facts) {
+      observer.batch?.(facts);
+      announce();
     },
   };
 }

@@ -5,6 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { openDatabase } from "@berth/db";
 import { examine } from "../src/index.ts";
+import { DAMAGED_BOOKINGS } from "./doctor-damaged-bookings.ts";
+import { DAMAGED_RECORDS } from "./doctor-damaged-records.ts";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import {
   ADMIN_KEY,
@@ -71,8 +73,16 @@ async function seed(): Promise<Seeds> {
     left: left.id,
     runningUnit: unit(running),
     laterUnit: unit(later),
+    laterNode: later.members?.[0]?.nodeId ?? "",
+    spareUnit: await anyUnitOf(spare.poolId),
     node: running.members?.[0]?.nodeId ?? "",
   };
+}
+
+async function anyUnitOf(poolId: string): Promise<string> {
+  const [row] = await server.database.sql<{ id: string }[]>`
+    select id from units where gate_id = ${poolId} order by id limit 1`;
+  return row?.id ?? "";
 }
 
 beforeAll(async () => {
@@ -108,233 +118,22 @@ async function damaged<T>(damage: string, use: (url: string) => Promise<T>): Pro
   }
 }
 
-interface Damage {
-  readonly what: string;
-  readonly sql: string;
-  readonly invariant: string;
-  /** Names of seeds that the violation must list. */
-  readonly names: readonly string[];
-}
-
-const DAMAGES: readonly Damage[] = [
-  {
-    what: "a second booking row on a booked unit",
-    sql: `alter table bookings drop constraint bookings_no_overlap;
-      insert into bookings select pool_id, $running, unit_key, during from bookings
-       where reservation_id = $later limit 1`,
-    invariant: "I1",
-    names: ["running", "later"],
-  },
-  {
-    what: "two live reservations with the same members at one time",
-    sql: `update reservations set members = (select members from reservations where id = $running)
-       where id = $later`,
-    invariant: "I1",
-    names: ["running", "later", "runningUnit"],
-  },
-  {
-    what: "a quota below what is in use",
-    sql: `update quotas set max = 1 where pool_id = $pool and tenant_id = 't-a'`,
-    invariant: "I2",
-    names: ["pool"],
-  },
-  {
-    what: "a quota row that is gone",
-    sql: `delete from quotas where pool_id = $pool and tenant_id = 't-b'`,
-    invariant: "I2",
-    names: ["pool"],
-  },
-  {
-    what: "a counter of quota use that drifted",
-    sql: `update quotas set used = used + 1 where pool_id = $pool and tenant_id = 't-a'`,
-    invariant: "I2",
-    names: ["pool"],
-  },
-  {
-    what: "a capacity counter that drifted",
-    sql: `update rollups set allocated = allocated + 1 where pool_id = $pool and resource = 'gpu'`,
-    invariant: "I3",
-    names: ["pool"],
-  },
-  {
-    what: "a capacity row that is gone",
-    sql: `delete from rollups where pool_id = $pool and resource = 'vcpu'`,
-    invariant: "I3",
-    names: ["pool"],
-  },
-  {
-    what: "a unit's health changed without its row",
-    sql: `update units set healthy = false where id = $runningUnit`,
-    invariant: "I3",
-    names: ["pool"],
-  },
-  {
-    what: "reserved scalars that drifted",
-    sql: `update rollups set reserved = 0 where pool_id = $pool and resource = 'memoryGiB'`,
-    invariant: "I3",
-    names: ["pool"],
-  },
-  {
-    what: "a booking row that is gone",
-    sql: `delete from bookings b using units u
-       where u.key = b.unit_key and b.reservation_id = $running and u.id = $runningUnit`,
-    invariant: "I4",
-    names: ["running", "runningUnit"],
-  },
-  {
-    what: "a member with a unit less than was asked for",
-    sql: `update reservations set members = members #- '{0,unitIds,0}' where id = $running`,
-    invariant: "I4",
-    names: ["running"],
-  },
-  {
-    what: "a booking row that covers less than its window",
-    sql: `update bookings set during = int8range(lower(during), upper(during) - 1000)
-       where reservation_id = $later`,
-    invariant: "I4",
-    names: ["later", "laterUnit"],
-  },
-  {
-    what: "booking rows without their reservation",
-    sql: `delete from reservations where id = $later`,
-    invariant: "I4",
-    names: ["later", "laterUnit"],
-  },
-  {
-    what: "an ended reservation that still holds its units",
-    sql: `update bookings set during = int8range(lower(during), upper(during) + 1)
-       where reservation_id = $over`,
-    invariant: "I4",
-    names: ["over"],
-  },
-  {
-    what: "a live reservation that no key names",
-    sql: `delete from reservation_keys where reservation_id = $running`,
-    invariant: "I5",
-    names: ["running"],
-  },
-  {
-    what: "two keys for one reservation",
-    sql: `insert into reservation_keys
-       select tenant_id, principal, key || '-again', request_hash, reservation_id, pool_id, created_at
-         from reservation_keys where reservation_id = $running`,
-    invariant: "I5",
-    names: ["running"],
-  },
-  {
-    what: "one key for two reservations",
-    sql: `alter table reservation_keys drop constraint reservation_keys_pk;
-      insert into reservation_keys
-       select tenant_id, principal, key, request_hash, $left, pool_id, created_at
-         from reservation_keys where reservation_id = $later`,
-    invariant: "I5",
-    names: ["later", "left"],
-  },
-  {
-    what: "a key of a reservation that does not exist",
-    sql: `update reservation_keys set reservation_id = 'rsv_gone' where reservation_id = $left`,
-    invariant: "I5",
-    names: [],
-  },
-  {
-    what: "a beginning that was never told",
-    sql: `delete from events where reservation_id = $running and type = 'reservation.created'`,
-    invariant: "I6",
-    names: ["running"],
-  },
-  {
-    what: "an end that was never told",
-    sql: `delete from events where reservation_id = $over and type = 'reservation.completed'`,
-    invariant: "I6",
-    names: ["over"],
-  },
-  {
-    what: "an end that was told twice",
-    sql: `insert into events (tenant_id, event_id, stream, pool_id, reservation_id, seq, idx, type, at, data)
-       select tenant_id, event_id || 'x', stream, pool_id, reservation_id, seq, idx + 100, type, at, data
-         from events where reservation_id = $left and type = 'reservation.released'`,
-    invariant: "I6",
-    names: ["left"],
-  },
-  {
-    what: "an end that was told of a live reservation",
-    sql: `update events set type = 'reservation.released'
-       where reservation_id = $running and type = 'reservation.created'`,
-    invariant: "I6",
-    names: ["running"],
-  },
-  {
-    what: "a history ahead of its pool",
-    sql: `update gates set seq = 1 where id = $pool`,
-    invariant: "I6",
-    names: ["pool"],
-  },
-  {
-    what: "a booking on a unit of another pool",
-    sql: `update units set gate_id = $spare where id = $runningUnit`,
-    invariant: "I7",
-    names: ["running", "runningUnit"],
-  },
-  {
-    what: "a booking made into maintenance that was announced before",
-    sql: `insert into maintenance (id, node_id, gate_id, start, "end", state, created_at)
-       select 'mnt_seeded', $node, $pool, "end" - 1000, "end" + 1000, 'scheduled', created_at - 1
-         from reservations where id = $running`,
-    invariant: "I7",
-    names: ["running", "node"],
-  },
-  {
-    what: "a booking charged to a tenant that was never given the pool",
-    sql: `update reservations set charged_tenant_id = 'platform' where id = $later`,
-    invariant: "I7",
-    names: ["later", "pool"],
-  },
-  {
-    what: "a node with fewer CPUs than are booked on it",
-    sql: `update nodes set vcpu = 15 where id = $node`,
-    invariant: "I8",
-    names: ["node"],
-  },
-  {
-    what: "members that hold more memory than their node has",
-    sql: `update reservations set members = jsonb_set(members, '{0,resources,memoryGiB}', '600')
-       where id = $running`,
-    invariant: "I8",
-    names: ["node"],
-  },
-  {
-    what: "the exclusion constraint gone",
-    sql: `alter table bookings drop constraint bookings_no_overlap`,
-    invariant: "GUARD",
-    names: [],
-  },
-  {
-    what: "a guard trigger switched off",
-    sql: `alter table reservations disable trigger guard`,
-    invariant: "GUARD",
-    names: [],
-  },
-  {
-    what: "a primary key gone",
-    sql: `alter table quotas drop constraint quotas_pk`,
-    invariant: "GUARD",
-    names: [],
-  },
-];
-
 describe("the doctor finds and names", () => {
-  it.each(DAMAGES)("$invariant: $what", async ({ sql, invariant, names }) => {
-    const report = await damaged(sql, examine);
-    expect(report.healthy).toBe(false);
-    const found = report.findings.find((finding) => finding.invariant === invariant);
-    const wanted = names.map((name) => seeds[name] ?? name);
-    expect(found?.violations).toContainEqual(
-      expect.objectContaining({
-        ids: expect.arrayContaining(wanted) as unknown,
-        message: expect.stringMatching(/\S/) as unknown,
-      }),
-    );
-  });
+  it.each([...DAMAGED_BOOKINGS, ...DAMAGED_RECORDS])(
+    "$invariant: $what",
+    async ({ sql, invariant, names }) => {
+      const report = await damaged(sql, examine);
+      expect(report.healthy).toBe(false);
+      const found = report.findings.find((finding) => finding.invariant === invariant);
+      const wanted = names.map((name) => seeds[name] ?? name);
+      expect(found?.violations).toContainEqual(
+        expect.objectContaining({
+          ids: expect.arrayContaining(wanted) as unknown,
+          message: expect.stringMatching(/\S/) as unknown,
+        }),
+      );
+    },
+  );
 });
 
 describe("berth doctor", () => {

@@ -1,4 +1,4 @@
-/** Commands that work on the database itself: migrate, rebuild, doctor. */
+/** Commands that work on the database itself: migrate, rebuild, doctor, clock. */
 import { randomBytes } from "node:crypto";
 import { type Database, createPoolStore, migrate, openDatabase, sqlState } from "@berth/db";
 import { createEngine } from "@berth/engine";
@@ -107,6 +107,26 @@ export function doctor(
     output.say(`looked at ${await extent(url)} of ${name}`);
     return report.healthy ? EXIT.ok : EXIT.bug;
   });
+}
+
+/**
+ * Takes the database's clock as it is for right: leases, which stopped lapsing when it leapt, lapse again.
+ * Prints the stretch that counts as an outage; nothing when leases lapse anyhow.
+ */
+export function acceptClock(config: Config, output: Output): Promise<void> {
+  return withSchema(config, ({ url }) =>
+    reading(url, async ({ sql }) => {
+      const [row] = await sql<{ outage: { from: number; to: number } | null }[]>`
+        select berth_accept_clock_v1() as outage`;
+      if (!row?.outage) {
+        output.say("leases lapse as usual: there is nothing to accept");
+        return;
+      }
+      const [from, to] = [row.outage.from, row.outage.to].map((at) => new Date(at).toISOString());
+      output.data(JSON.stringify({ from, to }));
+      output.say("the clock is accepted: leases lapse again, each at least 30 s from now");
+    }),
+  );
 }
 
 /** How much there is to look at: a database without a pool is healthy and proves nothing. */

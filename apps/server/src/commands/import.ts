@@ -1,7 +1,8 @@
-/** `berth import FILE`: an inventory into a site of the running server. */
+/** `berth import FILE...`: an inventory into a site of the running server. */
 import type { Config } from "../config.ts";
 import { NOT_SHOWN } from "../import/difference.ts";
 import type { ImportDocument, SiteInput } from "../import/document.ts";
+import { FORMATS, type Format, isFormat } from "../import/formats.ts";
 import { readInventory } from "../import/read.ts";
 import { type ImportReport, importNodes, previewImport } from "../import/run.ts";
 import { UsageError } from "./exit.ts";
@@ -14,15 +15,19 @@ export interface ImportCommandOptions {
   readonly site?: string;
   readonly region?: string;
   readonly pool?: string;
+  readonly node?: string;
+  readonly format?: string;
   readonly dryRun?: boolean;
 }
 
-export async function importFile(
+export async function importFiles(
   config: Config,
   output: Output,
-  { file, ...options }: ImportCommandOptions & { readonly file: string },
+  { files, ...options }: ImportCommandOptions & { readonly files: readonly string[] },
 ): Promise<void> {
-  const document = await readInventory(file);
+  const { node } = options;
+  const document = await readInventory(files, { node, format: formatOf(options.format) });
+  for (const note of document.notes ?? []) output.say(note);
   const site = siteOf(document, config, options);
   const berth = operatorClient(config);
   const started = performance.now();
@@ -41,6 +46,11 @@ export async function importFile(
     output.data(summary(report, "unchanged"));
   }
   output.say(options.dryRun ? "dry run: nothing was written" : `done in ${seconds} s`);
+}
+
+function formatOf(format: string | undefined): Format | undefined {
+  if (format === undefined || isFormat(format)) return format;
+  throw new UsageError(`--format must be one of ${Object.keys(FORMATS).join(", ")}`);
 }
 
 /** Options win over the file. */

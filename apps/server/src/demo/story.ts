@@ -4,6 +4,7 @@ import type { Output } from "@berth/contract";
 import type { ImportDocument } from "../import/document.ts";
 import { importNodes } from "../import/run.ts";
 import { drawCapacity } from "./bars.ts";
+import { showKinds } from "./kinds.ts";
 import {
   type Booker,
   type Job,
@@ -62,6 +63,8 @@ export async function tell(stage: Stage): Promise<Ending> {
   await showCapacity(stage, cast, { pools, title: "Capacity after" });
   print("");
   await outOfRoom(stage, cast, pools);
+  print("");
+  await showKinds(cast, print);
   return { token: cast.token, poolId: await roomyPool(cast, pools) };
 }
 

@@ -17,6 +17,9 @@ const GUARDED = [
   "bookings",
   "reservation_keys",
   "rollups",
+  "unit_reservations",
+  "unit_terms",
+  "waiters",
 ];
 
 const violation = (ids: readonly string[], message: string): Violation => ({
@@ -40,18 +43,17 @@ async function durability(query: Query): Promise<readonly Violation[]> {
 }
 
 async function exclusion(query: Query): Promise<readonly Violation[]> {
-  const rows = await query<{ found: boolean }>(
-    `select exists (
-       select 1 from pg_constraint c join pg_index i on i.indexrelid = c.conindid
-        where c.conrelid = 'bookings'::regclass and c.contype = 'x' and i.indisvalid) as found`,
+  const rows = await query<{ name: string; twice: string }>(
+    `select t.name, t.twice from (values
+        ('bookings', 'a double booking'), ('unit_terms', 'two unit reservations of one unit')
+      ) t (name, twice)
+      where not exists (
+        select 1 from pg_constraint c join pg_index i on i.indexrelid = c.conindid
+         where c.conrelid = t.name::regclass and c.contype = 'x' and i.indisvalid)`,
   );
-  if (rows[0]?.found) return [];
-  return [
-    violation(
-      ["bookings"],
-      "bookings has no exclusion constraint: nothing would stop a double booking",
-    ),
-  ];
+  return rows.map(({ name, twice }) =>
+    violation([name], `${name} has no exclusion constraint: nothing would stop ${twice}`),
+  );
 }
 
 async function primaryKeys(query: Query): Promise<readonly Violation[]> {
@@ -60,7 +62,9 @@ async function primaryKeys(query: Query): Promise<readonly Violation[]> {
       where not exists (select 1 from pg_constraint c
                          where c.conrelid = t.name::regclass and c.contype = 'p')
       order by 1`,
-    ["bookings reservations reservation_keys quotas rollups units nodes"],
+    [
+      "bookings reservations reservation_keys quotas rollups units nodes unit_reservations unit_terms waiters",
+    ],
   );
   return rows.map((row) => violation([row.name], `${row.name} has lost its primary key`));
 }

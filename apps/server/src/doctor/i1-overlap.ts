@@ -1,6 +1,10 @@
-/** I1: two bookings of one unit never overlap, neither as booking rows nor as the members of reservations. */
-import { instant, type Check, type Query, type Violation } from "./query.ts";
-import { liveReservations } from "./rows.ts";
+/**
+ * I1: two bookings of one unit never overlap, neither as booking rows nor as the members of reservations;
+ * and what lies on one GPU is told apart: a GPU that carries others is not booked itself, and its parts
+ * are on it, each in a place of its own.
+ */
+import { LIVE, instant, type Check, type Query, type Violation } from "./query.ts";
+import { type UnitRow, heldFrom, liveReservations, units } from "./rows.ts";
 import { groupBy } from "./sweep.ts";
 
 interface Overlap {
@@ -35,11 +39,16 @@ function overlappingRows(query: Query): Promise<readonly Overlap[]> {
 /** Members tell the same story as booking rows, from another table. */
 async function overlappingMembers(query: Query): Promise<readonly Overlap[]> {
   const held = (await liveReservations(query)).flatMap((reservation) =>
-    reservation.members.flatMap((member) => member.unitIds.map((unit) => ({ unit, reservation }))),
+    reservation.members.flatMap((member) =>
+      member.unitIds.map((unit) => {
+        const { id, end } = reservation;
+        return { unit, id, start: heldFrom(reservation, unit), end };
+      }),
+    ),
   );
   const found: Overlap[] = [];
   for (const [unit, group] of groupBy(held, (item) => item.unit)) {
-    const inOrder = group.map((item) => item.reservation).toSorted((a, b) => a.start - b.start);
+    const inOrder = group.toSorted((a, b) => a.start - b.start);
     let last = inOrder[0];
     for (const next of inOrder.slice(1)) {
       if (last && next.start < last.end) {
@@ -52,6 +61,47 @@ async function overlappingMembers(query: Query): Promise<readonly Overlap[]> {
   return found;
 }
 
+/** Units of shared GPUs: bookable ones have their carrier, and no two instances one place on it. */
+function shared(all: readonly UnitRow[]): Violation[] {
+  const there = all.filter((unit) => !unit.gone);
+  const carriers = new Map(there.filter(({ carrier }) => carrier).map((unit) => [unit.id, unit]));
+  const parts = there.filter(({ parentUnitId }) => parentUnitId !== null);
+  const lost = parts.filter(
+    ({ parentUnitId, nodeId }) => carriers.get(parentUnitId ?? "")?.nodeId !== nodeId,
+  );
+  const placed = parts.filter(({ placement, removed }) => placement !== null && !removed);
+  const twins = [...groupBy(placed, (unit) => `${unit.parentUnitId} ${unit.placement}`).values()];
+  return [
+    ...lost.map(({ id, parentUnitId }) => ({
+      invariant: "I1" as const,
+      ids: [id, parentUnitId ?? ""],
+      message: `${id} is a part of ${parentUnitId}, which is no GPU that its node shares out`,
+    })),
+    ...twins
+      .filter((group) => group.length > 1)
+      .map((group) => ({
+        invariant: "I1" as const,
+        ids: group.map(({ id }) => id),
+        message:
+          `${group.map(({ id }) => id).join(" and ")} have one place on ${group[0]?.parentUnitId}: ` +
+          `what is booked on one is booked on the other`,
+      })),
+  ];
+}
+
+async function bookedCarriers(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ unit: string; id: string }>(
+    `select u.id as unit, r.id from bookings b
+       join reservations r on r.id = b.reservation_id and r.state in ${LIVE}
+       join units u on u.key = b.unit_key and u.carrier order by 1, 2`,
+  );
+  return rows.map(({ unit, id }) => ({
+    invariant: "I1",
+    ids: [unit, id],
+    message: `${id} holds ${unit}, a GPU that is shared out: its parts are booked beside it`,
+  }));
+}
+
 export const overlap: Check = {
   invariant: "I1",
   title: "no unit is booked twice at one time",
@@ -61,6 +111,8 @@ export const overlap: Check = {
     return [
       ...rows.map((found) => violation(found, "booking rows")),
       ...members.map((found) => violation(found, "members")),
+      ...shared(await units(query)),
+      ...(await bookedCarriers(query)),
     ];
   },
 };

@@ -4,7 +4,13 @@
  * stored `used` against a recount and refuses negative numbers.
  */
 import { instant, type Check, type Query, type Violation } from "./query.ts";
-import { appliedUntil, liveReservations, units, type ReservationRow } from "./rows.ts";
+import {
+  type ReservationRow,
+  type UnitRow,
+  appliedUntil,
+  liveReservations,
+  units,
+} from "./rows.ts";
 import { groupBy, peak, type Span } from "./sweep.ts";
 
 /** Metered for everybody: where no row grants any, none may be held. */
@@ -26,13 +32,23 @@ interface Use extends Span {
   readonly resource: string;
 }
 
-/** What one reservation draws from its quota, a line a resource. */
-function drawn(reservation: ReservationRow, classOf: ReadonlyMap<string, string>): Use[] {
+/**
+ * What one reservation draws from its quota, a line a resource. Whole nodes draw as nodes and as their
+ * GPUs, however these are shared out.
+ */
+function drawn(reservation: ReservationRow, unitOf: ReadonlyMap<string, UnitRow>): Use[] {
   const amounts = new Map<string, number>();
   const add = (resource: string, amount: number) =>
     amounts.set(resource, (amounts.get(resource) ?? 0) + amount);
   for (const member of reservation.members) {
-    for (const unit of member.unitIds) add(classOf.get(unit) ?? "unknown", 1);
+    const gpus = new Set<string>();
+    for (const id of member.unitIds) {
+      const unit = unitOf.get(id);
+      const whole = reservation.binding === "node" && unit?.class.startsWith("gpu") === true;
+      if (whole) gpus.add(unit.parentUnitId ?? id);
+      else add(unit?.class ?? "unknown", 1);
+    }
+    if (gpus.size > 0) add("gpu", gpus.size);
     for (const [scalar, amount] of Object.entries(member.resources)) add(scalar, amount);
     if (reservation.binding === "node") add("node", 1);
   }
@@ -91,9 +107,9 @@ export const quota: Check = {
   invariant: "I2",
   title: "no tenant holds more than its quota, and `used` is a recount",
   async run(query) {
-    const classOf = new Map((await units(query)).map((unit) => [unit.id, unit.class]));
+    const unitOf = new Map((await units(query)).map((unit) => [unit.id, unit]));
     const until = await appliedUntil(query);
-    const use = (await liveReservations(query)).flatMap((held) => drawn(held, classOf));
+    const use = (await liveReservations(query)).flatMap((held) => drawn(held, unitOf));
     const groups = groupBy(use, keyOf);
     const rows = new Map((await quotaRows(query)).map((row) => [keyOf(row), row]));
     const over = [...groups].map(([key, group]) => overQuota(group, rows.get(key)));

@@ -25,6 +25,8 @@ interface PoolRows {
   readonly unitsOf: ReadonlyMap<string, readonly UnitRow[]>;
   readonly heldOn: ReadonlyMap<string, readonly Held[]>;
   readonly underMaintenance: ReadonlySet<string>;
+  /** GPUs that are shared out, by id. */
+  readonly carriers: ReadonlyMap<string, UnitRow>;
 }
 
 const none = (): Counts => ({
@@ -54,7 +56,9 @@ function nodeState(node: NodeRow, pool: PoolRows): string {
 }
 
 function unitState(unit: UnitRow, node: NodeRow, pool: PoolRows): string {
-  const faulty = !unit.healthy || unit.removed;
+  const broken = ({ healthy, removed }: UnitRow) => !healthy || removed;
+  const carrier = pool.carriers.get(unit.parentUnitId ?? "");
+  const faulty = broken(unit) || (carrier !== undefined && broken(carrier));
   return faulty && node.state !== "unreachable" ? "unhealthy" : nodeState(node, pool);
 }
 
@@ -68,7 +72,7 @@ function unitParts(node: NodeRow, pool: PoolRows): Part[] {
   const running = new Set(held.filter((h) => runs(h, pool.now)).flatMap((h) => h.unitIds));
   const coming = new Set(held.filter((h) => comes(h, pool.now)).flatMap((h) => h.unitIds));
   return (pool.unitsOf.get(node.id) ?? [])
-    .filter((unit) => !unit.gone)
+    .filter((unit) => !unit.gone && !unit.carrier)
     .map((unit) => ({
       resource: unit.class,
       state: unitState(unit, node, pool),
@@ -179,7 +183,10 @@ export const rollup: Check = {
     const stored = groupBy(await storedRows(query), (row) => row.poolId);
     const pooled = (await nodes(query)).filter((node) => node.poolId !== null);
     const nodesOf = groupBy(pooled, (node) => node.poolId ?? "");
-    const unitsOf = groupBy(await units(query), (unit) => unit.nodeId);
+    const all = await units(query);
+    const unitsOf = groupBy(all, (unit) => unit.nodeId);
+    const there = all.filter(({ carrier, gone }) => carrier && !gone);
+    const carriers = new Map(there.map((unit) => [unit.id, unit]));
     const heldOn = groupBy(
       (await liveReservations(query)).flatMap((reservation) =>
         reservation.members.map((member) => ({ ...member, reservation })),
@@ -194,6 +201,7 @@ export const rollup: Check = {
         unitsOf,
         heldOn,
         underMaintenance: underRepair,
+        carriers,
       };
       return differences(poolId, stored.get(poolId) ?? [], recount(rows));
     });

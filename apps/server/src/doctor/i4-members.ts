@@ -1,6 +1,14 @@
 /** I4: a reservation has all its members or does not exist: request, members and booking rows agree. */
 import { instant, LIVE, type Check, type Query, type Violation } from "./query.ts";
-import { liveReservations, units, type ReservationRow, type UnitRow } from "./rows.ts";
+import {
+  type MemberRow,
+  type ReservationRow,
+  type UnitRow,
+  appliedUntil,
+  heldFrom,
+  liveReservations,
+  units,
+} from "./rows.ts";
 import { groupBy } from "./sweep.ts";
 
 interface BookingRow {
@@ -23,42 +31,94 @@ function count(items: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Members against what was asked: as many units of each class as the device lines add up to. */
-function asked(reservation: ReservationRow, unitOf: ReadonlyMap<string, UnitRow>): Violation[] {
-  const { id } = reservation;
-  if (reservation.members.length === 0) return [violation([id], `${id} is live without a member`)];
-  if (reservation.binding === "node") return [];
-  return reservation.members.flatMap((member) => {
-    const held = count(member.unitIds.map((unit) => unitOf.get(unit)?.class ?? "unknown"));
-    const wanted = count(
-      reservation.devices.flatMap((line) => Array<string>(line.count).fill(line.class)),
-    );
-    const classes = [...new Set([...held.keys(), ...wanted.keys()])].toSorted();
-    const wrong = classes.filter((name) => held.get(name) !== wanted.get(name));
-    const elsewhere = member.unitIds.filter((u) => unitOf.get(u)?.nodeId !== member.nodeId);
-    return [
-      ...wrong.map((name) =>
-        violation(
-          [id, member.nodeId],
-          `${id} asks for ${wanted.get(name) ?? 0} ${name} a member; ` +
-            `member ${member.index} holds ${held.get(name) ?? 0}`,
+type Units = ReadonlyMap<string, UnitRow>;
+
+/** Members against what was asked: as many of them, on their own nodes, each with all it asked for. */
+function asked(reservation: ReservationRow, unitOf: Units): Violation[] {
+  const { id, members } = reservation;
+  const wanted = membersOf(reservation);
+  if (members.length === 0) return [violation([id], `${id} is live without a member`)];
+  return [
+    ...(members.length === wanted
+      ? []
+      : [violation([id], `${id} is to have ${wanted} members; it has ${members.length}`)]),
+    ...members.flatMap((member) => [
+      ...(reservation.binding === "node" ? [] : wrongUnits(reservation, member, unitOf)),
+      ...member.unitIds
+        .filter((unit) => unitOf.get(unit)?.nodeId !== member.nodeId)
+        .map((unit) =>
+          violation([id, unit], `${id} holds ${unit}, which is not on its node ${member.nodeId}`),
         ),
-      ),
-      ...elsewhere.map((unit) =>
-        violation([id, unit], `${id} holds ${unit}, which is not on its node ${member.nodeId}`),
-      ),
-    ];
-  });
+    ]),
+    ...(reservation.binding === "node" ? wholeNodes(reservation) : []),
+  ];
 }
 
-/** Members against booking rows: the same units, each for the whole window. */
+/** One a member of a gang, each of whole nodes as many as it asks for. */
+function membersOf({ gang, binding, devices }: ReservationRow): number {
+  const nodes = devices.filter((line) => line.class === "node").reduce((n, l) => n + l.count, 0);
+  return (gang?.size ?? 1) * (binding === "node" ? nodes : 1);
+}
+
+function wrongUnits({ id, devices }: ReservationRow, member: MemberRow, unitOf: Units) {
+  const held = count(member.unitIds.map((unit) => unitOf.get(unit)?.class ?? "unknown"));
+  const wanted = count(devices.flatMap((line) => Array<string>(line.count).fill(line.class)));
+  const classes = [...new Set([...held.keys(), ...wanted.keys()])].toSorted();
+  return classes
+    .filter((name) => held.get(name) !== wanted.get(name))
+    .map((name) =>
+      violation(
+        [id, member.nodeId],
+        `${id} asks for ${wanted.get(name) ?? 0} ${name} a member; ` +
+          `member ${member.index} holds ${held.get(name) ?? 0}`,
+      ),
+    );
+}
+
+/** A node is taken once, and set up as its tenant said. */
+function wholeNodes({ id, members, nodeSetup }: ReservationRow): Violation[] {
+  const taken = count(members.map(({ nodeId }) => nodeId));
+  return [
+    ...[...taken]
+      .filter(([, times]) => times > 1)
+      .map(([node, times]) => violation([id, node], `${id} takes ${node} ${times} times`)),
+    ...(nodeSetup === null
+      ? [violation([id], `${id} leases whole nodes, but not how they are set up`)]
+      : []),
+  ];
+}
+
+/** Whether it has begun is what its pool's time says. */
+function begun(reservation: ReservationRow, until: ReadonlyMap<string, number>): Violation[] {
+  const { id, poolId, start, startedAt, pins } = reservation;
+  const now = until.get(poolId) ?? 0;
+  const told = startedAt !== null;
+  return [
+    ...(told === start <= now
+      ? []
+      : [
+          violation(
+            [id],
+            `${id} ${told ? "has" : "has not"} begun, yet it starts at ${instant(start)} and its ` +
+              `pool is at ${instant(now)}`,
+          ),
+        ]),
+    ...(told && pins.length > 0
+      ? [violation([id], `${id} has begun and still holds what was pinned for it until then`)]
+      : []),
+  ];
+}
+
+/** Members against booking rows: the same units, each for the whole window and what was pinned before it. */
 function booked(reservation: ReservationRow, rows: readonly BookingRow[]): Violation[] {
-  const { id, start, end, poolId } = reservation;
+  const { id, end, poolId } = reservation;
   const members = new Set(reservation.members.flatMap((member) => member.unitIds));
   const byUnit = groupBy(rows, (row) => row.unit);
   const missing = [...members].filter((unit) => !byUnit.has(unit));
   const extra = [...byUnit.keys()].filter((unit) => !members.has(unit));
-  const skewed = rows.filter((row) => row.start !== start || row.end !== end);
+  const skewed = rows.filter(
+    (row) => row.start !== heldFrom(reservation, row.unit) || row.end !== end,
+  );
   const strayed = rows.filter((row) => row.poolId !== poolId);
   return [
     ...missing.map((unit) =>
@@ -70,8 +130,8 @@ function booked(reservation: ReservationRow, rows: readonly BookingRow[]): Viola
     ...skewed.map((row) =>
       violation(
         [id, row.unit],
-        `${id} runs from ${instant(start)} to ${instant(end)}; its booking row of ${row.unit} ` +
-          `covers ${instant(row.start)} to ${instant(row.end)}`,
+        `${id} holds ${row.unit} from ${instant(heldFrom(reservation, row.unit))} to ` +
+          `${instant(end)}; its booking row covers ${instant(row.start)} to ${instant(row.end)}`,
       ),
     ),
     ...strayed.map((row) =>
@@ -131,9 +191,11 @@ export const members: Check = {
     const unitOf = new Map((await units(query)).map((unit) => [unit.id, unit]));
     const rowsOf = groupBy(await liveBookings(query), (row) => row.reservationId);
     const live = await liveReservations(query);
+    const until = await appliedUntil(query);
     return [
       ...live.flatMap((reservation) => [
         ...asked(reservation, unitOf),
+        ...begun(reservation, until),
         ...booked(reservation, rowsOf.get(reservation.id) ?? []),
       ]),
       ...(await ended(query)),

@@ -1,4 +1,7 @@
-/** I5: one idempotency key, one reservation; and every live reservation can be found by its key. */
+/**
+ * I5: one idempotency key, one reservation; every live reservation can be found by its key; and nobody
+ * waits for a reservation that is there, or longer than it wanted to.
+ */
 import { LIVE, type Check, type Query, type Violation } from "./query.ts";
 
 const violation = (ids: readonly string[], message: string): Violation => ({
@@ -59,12 +62,59 @@ async function keyless(query: Query): Promise<readonly Violation[]> {
   );
 }
 
+interface WaitingRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly pool: string;
+  readonly exists: boolean;
+  readonly made: string | null;
+  readonly late: boolean;
+}
+
+async function waiting(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<WaitingRow>(
+    `select w.id, w.tenant_id as tenant, w.pool_id as pool, r.id is not null as exists,
+            k.reservation_id as made, w.deadline <= g.last_at as late
+       from waiters w join gates g on g.id = w.pool_id
+       left join reservations r on r.id = w.id
+       left join reservation_keys k on k.tenant_id = w.tenant_id
+        and k.principal = w.key ->> 'principal' and k.key = w.key ->> 'key'
+      where w.done_at is null
+        and (r.id is not null or k.key is not null or w.deadline <= g.last_at)
+      order by w.id`,
+  );
+  return rows.map(({ id, tenant, exists, made, late }) =>
+    violation(
+      [tenant, id, ...(made === null || made === id ? [] : [made])],
+      exists
+        ? `${id} of ${tenant} is there, yet somebody still waits for it`
+        : made === null && late
+          ? `${tenant} still waits for ${id}, past its deadline`
+          : `${tenant} waits for ${id} with a key that made ${made}`,
+    ),
+  );
+}
+
+/** More than this many of one tenant never wait for one pool. */
+const WAITERS_MAX = 100;
+
+async function crowded(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ pool: string; tenant: string; many: number }>(
+    `select pool_id as pool, tenant_id as tenant, count(*)::int4 as many from waiters
+      where done_at is null group by 1, 2 having count(*) > ${WAITERS_MAX} order by 1, 2`,
+  );
+  return rows.map(({ pool, tenant, many }) =>
+    violation([pool, tenant], `${tenant} waits ${many} times for ${pool}; ${WAITERS_MAX} is most`),
+  );
+}
+
 export const keys: Check = {
   invariant: "I5",
-  title: "one idempotency key names one reservation",
+  title: "one key names one reservation, and nobody waits for one that is there",
   async run(query) {
     const found: Violation[] = [];
-    for (const look of [doubled, shared, dangling, keyless]) found.push(...(await look(query)));
+    for (const look of [doubled, shared, dangling, keyless, waiting, crowded])
+      found.push(...(await look(query)));
     return found;
   },
 };

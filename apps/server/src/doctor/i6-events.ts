@@ -20,8 +20,9 @@ async function untold(query: Query): Promise<readonly Violation[]> {
        from reservations r
       cross join lateral (values
         ('reservation.created', true),
-        ('reservation.activated', r.start > r.created_at
-            and (r.state in ('active', 'preempting') or r.ended_at > r.start)),
+        ('reservation.activated', r.start > r.created_at and r.started_at is not null),
+        ('reservation.preempting', r.state = 'preempting'),
+        ('reservation.degraded', r.degraded is not null),
         ('reservation.' || r.state, r.state not in ${LIVE})) t(type, due)
       where t.due and r.created_at > berth.now_ms() - $1::bigint
         and not exists (select 1 from events e where e.reservation_id = r.id and e.type = t.type
@@ -42,7 +43,8 @@ async function toldTwice(query: Query): Promise<readonly Violation[]> {
   const rows = await query<{ id: string; type: string; times: number }>(
     `select reservation_id as id, type, count(*)::int4 as times from events
       where type in ('reservation.created', 'reservation.activated', 'reservation.completed',
-                     'reservation.released', 'reservation.expired', 'reservation.terminated')
+                     'reservation.released', 'reservation.expired', 'reservation.terminated',
+                     'reservation.preempted')
       group by reservation_id, tenant_id, type having count(*) > 1 order by 1, 2`,
   );
   return rows.map((row) =>
@@ -56,7 +58,7 @@ async function untrue(query: Query): Promise<readonly Violation[]> {
     `select e.reservation_id as id, e.type, r.state, max(e.at)::float8 as at
        from events e left join reservations r on r.id = e.reservation_id
       where e.type in ('reservation.completed', 'reservation.released', 'reservation.expired',
-                       'reservation.terminated')
+                       'reservation.terminated', 'reservation.preempted')
         and (r.id is null or e.type <> 'reservation.' || r.state)
       group by 1, 2, 3 order by 1, 2`,
   );
@@ -65,6 +67,50 @@ async function untrue(query: Query): Promise<readonly Violation[]> {
       [row.id],
       `${row.type} of ${row.id} was told at ${instant(row.at)}, but ` +
         (row.state === null ? "it does not exist" : `it is ${row.state}`),
+    ),
+  );
+}
+
+/** What a unit reservation's present state says must have been told, to whoever is told of it. */
+async function untoldTerms(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ id: string; status: string; missing: string }>(
+    `select v.id, v.status, t.type as missing
+       from unit_reservations v
+      cross join lateral (values
+        ('unitReservation.created', true),
+        ('unitReservation.expired', v.status = 'expired'),
+        ('unitReservation.cancelled', v.status = 'cancelled'),
+        ('unitReservation.needsReview', v.status = 'needs-review'),
+        ('unitReservation.released', jsonb_array_length(v.released_unit_ids) > 0)) t(type, due)
+      where t.due and v.created_at > berth.now_ms() - $1::bigint
+        and not exists (select 1 from events e where e.type = t.type
+                           and e.data ->> 'unitReservationId' = v.id)
+      order by v.id, t.type`,
+    [KEPT_MS],
+  );
+  return rows.map((row) =>
+    violation([row.id], `${row.id} is ${row.status}, yet no ${row.missing} was ever told`),
+  );
+}
+
+/** Windows of maintenance: each announced, and told when it began, ended or was called off. */
+async function untoldMaintenance(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ id: string; node: string; state: string; missing: string }>(
+    `select m.id, m.node_id as node, m.state, t.type as missing
+       from maintenance m
+      cross join lateral (values
+        ('maintenance.scheduled', true),
+        ('maintenance.started', m.state = 'active')) t(type, due)
+      where t.due and m.created_at > berth.now_ms() - $1::bigint
+        and not exists (select 1 from events e where e.type = t.type
+                           and e.data ->> 'maintenanceId' = m.id)
+      order by m.id, t.type`,
+    [KEPT_MS],
+  );
+  return rows.map((row) =>
+    violation(
+      [row.id, row.node],
+      `${row.id} of ${row.node} is ${row.state}, yet no ${row.missing} was ever told`,
     ),
   );
 }
@@ -123,7 +169,16 @@ export const events: Check = {
   title: "every change was told once, in order",
   async run(query) {
     const found: Violation[] = [];
-    for (const look of [untold, toldTwice, untrue, untoldPools, gaps, misplaced]) {
+    for (const look of [
+      untold,
+      untoldTerms,
+      untoldMaintenance,
+      toldTwice,
+      untrue,
+      untoldPools,
+      gaps,
+      misplaced,
+    ]) {
       found.push(...(await look(query)));
     }
     return found;

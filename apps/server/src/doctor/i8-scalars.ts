@@ -9,16 +9,23 @@ export const scalars: Check = {
   invariant: "I8",
   title: "no node's scalars are held beyond what it has",
   async run(query) {
-    const held = (await liveReservations(query)).flatMap((reservation) =>
-      reservation.members.map((member) => ({ ...member, reservation })),
-    );
+    const held = (await liveReservations(query)).flatMap(({ members, pins, start, end }) => [
+      ...members.map(({ nodeId, resources }) => ({ nodeId, resources, start, end })),
+      // What early victims gave back is kept until the preemptor starts.
+      ...pins.map(({ nodeId, resources, from }) => ({
+        nodeId,
+        resources,
+        start: from,
+        end: start,
+      })),
+    ]);
     const heldOn = groupBy(held, (member) => member.nodeId);
     const found: Violation[] = [];
     for (const node of await nodes(query)) {
       for (const scalar of SCALARS) {
         const spans = (heldOn.get(node.id) ?? []).map((member) => ({
-          start: member.reservation.start,
-          end: member.reservation.end,
+          start: member.start,
+          end: member.end,
           amount: member.resources[scalar] ?? 0,
         }));
         const negative = spans.some((span) => span.amount < 0);

@@ -8,6 +8,14 @@ export interface MemberRow {
   readonly resources: Readonly<Record<string, number>>;
 }
 
+/** Held for a preemptor before its start: an early victim gave it back. */
+export interface PinRow {
+  readonly nodeId: string;
+  readonly unitIds: readonly string[];
+  readonly resources: Readonly<Record<string, number>>;
+  readonly from: number;
+}
+
 export interface ReservationRow {
   readonly id: string;
   readonly poolId: string;
@@ -15,20 +23,32 @@ export interface ReservationRow {
   readonly chargedTenantId: string;
   readonly state: string;
   readonly binding: string;
+  readonly gang: { readonly size: number } | null;
+  readonly nodeSetup: object | null;
+  readonly spot: boolean;
   readonly start: number;
   readonly end: number;
+  readonly startedAt: number | null;
   readonly createdAt: number;
   readonly devices: readonly { readonly class: string; readonly count: number }[];
   readonly members: readonly MemberRow[];
+  readonly pins: readonly PinRow[];
 }
 
 export function liveReservations(query: Query): Promise<readonly ReservationRow[]> {
   return query<ReservationRow>(
     `select id, pool_id as "poolId", tenant_id as "tenantId", charged_tenant_id as "chargedTenantId",
-            state, binding, start::float8 as start, "end"::float8 as "end",
-            created_at::float8 as "createdAt", devices, members
+            state, binding, gang, node_setup as "nodeSetup", spot, start::float8 as start,
+            "end"::float8 as "end", started_at::float8 as "startedAt",
+            created_at::float8 as "createdAt", devices, members, pins
        from reservations where state in ${LIVE} order by id`,
   );
+}
+
+/** Since when a reservation holds the unit: its start, or before it what was pinned for it. */
+export function heldFrom({ pins, start }: ReservationRow, unitId: string): number {
+  const pinned = pins.filter((pin) => pin.unitIds.includes(unitId)).map(({ from }) => from);
+  return Math.min(start, ...pinned);
 }
 
 export interface UnitRow {
@@ -37,6 +57,10 @@ export interface UnitRow {
   readonly nodeId: string;
   readonly gateId: string;
   readonly class: string;
+  readonly parentUnitId: string | null;
+  readonly placement: number | null;
+  /** A GPU that is not booked itself: its parts are. */
+  readonly carrier: boolean;
   readonly healthy: boolean;
   /** No longer reported, kept while it is booked. */
   readonly removed: boolean;
@@ -46,7 +70,8 @@ export interface UnitRow {
 
 export function units(query: Query): Promise<readonly UnitRow[]> {
   return query<UnitRow>(
-    `select key::float8 as key, id, node_id as "nodeId", gate_id as "gateId", class, healthy, removed,
+    `select key::float8 as key, id, node_id as "nodeId", gate_id as "gateId", class,
+            parent_unit_id as "parentUnitId", placement, carrier, healthy, removed,
             gone_at is not null as gone
        from units order by id`,
   );

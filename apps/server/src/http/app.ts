@@ -2,11 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { type Api, ApiError, logFields } from "@berth/api";
 import helmet from "@fastify/helmet";
-import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { refused } from "./calls.ts";
+import { eventStream } from "./event-stream.ts";
 import { createGatekeeper } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
+import { nodeReservations } from "./node-reservations.ts";
 import { type OperationsOptions, operations } from "./operations.ts";
 import { fromThrown, sendProblem } from "./problem.ts";
 import { rest } from "./rest.ts";
@@ -73,7 +75,7 @@ async function surfaces(app: FastifyInstance, options: AppOptions): Promise<void
       throw new ApiError("UNAVAILABLE", { message: "The server is shutting down; try again." });
     },
   };
-  for (const surface of [rest, trpc]) {
+  for (const surface of [rest, nodeReservations, eventStream, trpc]) {
     await app.register((scope, _options, done) => {
       surface(scope, { api, gatekeeper: admitting });
       done();
@@ -88,9 +90,11 @@ function watch(app: FastifyInstance, { log, metrics, traffic }: AppOptions): voi
     metrics.inFlight.inc();
     traffic.enter();
     void reply.header("x-request-id", request.id);
+    // Fastify's own hook is passed over when the caller leaves in the middle of a stream.
+    reply.raw.once("close", () => over(request, reply));
     done();
   });
-  app.addHook("onResponse", (request, reply, done) => {
+  const over = (request: FastifyRequest, reply: FastifyReply): void => {
     metrics.inFlight.dec();
     traffic.leave();
     logRefusal(request, log);
@@ -102,8 +106,7 @@ function watch(app: FastifyInstance, { log, metrics, traffic }: AppOptions): voi
         "call",
       );
     }
-    done();
-  });
+  };
 }
 
 /** What is nobody's mistake but ours, or the database's. */

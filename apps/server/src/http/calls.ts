@@ -52,6 +52,11 @@ export function callerGone(reply: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
+/** Lets a caller go who does not read its stream: nothing that waits for it is kept. */
+export function hangingUp(context: ApiContext, reply: FastifyReply): ApiContext {
+  return { ...context, hangUp: () => void reply.raw.destroy() };
+}
+
 /** Set by the gatekeeper before any handler runs. */
 export function contextOf(request: FastifyRequest): ApiContext {
   if (request.context) return request.context;

@@ -74,8 +74,27 @@ function observer(registry: Registry): EngineObserver {
     "Writes the database refused though the planner thought them right: always a bug",
     ["sqlstate"],
   );
+  const healing = (name: string, help: string) => counter(`berth_healing_${name}_total`, help);
+  const healingTries = healing(
+    "tries",
+    "Times other room was sought for a booking on failed hardware",
+  );
+  const healingSearches = healing("searches", "Those of the tries that searched the pool");
+  const healed = counter("berth_healed_total", "Bookings whose units are all sound again");
+  const degraded = counter("berth_degraded_total", "Bookings flagged for hardware that failed");
   const drift = counter("berth_rollup_corrections_total", "Capacity rows a rebuild had to correct");
+  const outages = counter(
+    "berth_outages_total",
+    "Stretches of over 3 s in which no server was there; leases were raised for each",
+  );
+  const held = new Gauge({
+    name: "berth_leases_held",
+    help: "1 while no lease lapses because the database's clock leapt: run `berth clock accept`",
+    registers,
+  });
   return {
+    outage: () => outages.inc(),
+    leasesHeld: (now) => held.set(now ? 1 : 0),
     batch(facts) {
       size.observe(facts.size);
       plan.observe(facts.planMs / 1_000);
@@ -86,6 +105,12 @@ function observer(registry: Registry): EngineObserver {
     unknownOutcome: (became) => unknown.inc({ became }),
     violation: (sqlstate) => violations.inc({ sqlstate }),
     correction: () => drift.inc(),
+    healed(facts) {
+      healingTries.inc(facts.tries);
+      healingSearches.inc(facts.searches);
+      healed.inc(facts.healed);
+      degraded.inc(facts.degraded);
+    },
     lag: (ms) => lag.observe(ms / 1_000),
   };
 }

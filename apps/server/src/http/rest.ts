@@ -16,13 +16,10 @@ export interface SurfaceOptions {
 }
 
 export function rest(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions): void {
-  allowEmptyBodies(scope);
-  scope.setErrorHandler((thrown, request, reply) => {
-    const error = fromThrown(thrown);
-    refused(request, error);
-    return sendProblem(reply, error);
-  });
+  speakJson(scope);
   for (const method of METHOD_NAMES) {
+    // A stream has a GET of its own.
+    if (catalog[method].kind === "subscription") continue;
     const twins = twinsOf(method);
     scope.route({
       method: "POST",
@@ -32,23 +29,37 @@ export function rest(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions
         request.calls = [recordOf(method)];
         await gatekeeper.admit(request, reply, 1);
       },
-      handler: (request, reply) => answer(request, reply, { api, twins, method }),
+      handler: (request, reply) =>
+        answer(request, reply, { api, twins, method, given: request.body ?? {} }),
     });
   }
 }
 
-interface Route {
+/** Bodies are JSON or nothing, and what is refused before its call is a problem as well. */
+export function speakJson(scope: FastifyInstance): void {
+  allowEmptyBodies(scope);
+  scope.setErrorHandler((thrown, request, reply) => {
+    const error = fromThrown(thrown);
+    refused(request, error);
+    return sendProblem(reply, error);
+  });
+}
+
+interface Asked {
   readonly api: Api;
   readonly twins: Twins;
   readonly method: MethodName;
+  /** The input, but for what the headers say of it. */
+  readonly given: unknown;
 }
 
-async function answer(
+/** The method's output, or its error as a problem. */
+export async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  { api, twins, method }: Route,
+  { api, twins, method, given }: Asked,
 ): Promise<unknown> {
-  const { input, ifMatch } = withTwins(request.headers, request.body ?? {}, twins);
+  const { input, ifMatch } = withTwins(request.headers, given, twins);
   const context = contextOf(request);
   const signal = callerGone(reply);
   try {
@@ -75,7 +86,7 @@ function answerHeaders(reply: FastifyReply, { answer: shown }: ApiContext): void
   if (shown.replayed) void reply.header("idempotent-replayed", "true");
 }
 
-function twinsOf(method: MethodName): Twins {
+export function twinsOf(method: MethodName): Twins {
   const { input } = schemasOf(method);
   const shape = "shape" in input ? Object.keys(input.shape ?? {}) : [];
   return {

@@ -4,8 +4,9 @@ import { errors } from "@berth/contract";
 import { fastifyRequestHandler } from "@trpc/server/adapters/fastify";
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { bodyLimitOf, contextOf, failed, recordOf, refused } from "./calls.ts";
+import { bodyLimitOf, contextOf, failed, hangingUp, recordOf, refused } from "./calls.ts";
 import { errorHeaders, fromThrown, notJson } from "./problem.ts";
+import { STREAM_HEADERS } from "./event-stream.ts";
 import type { SurfaceOptions } from "./rest.ts";
 
 const BATCH_MAX = 50;
@@ -64,15 +65,16 @@ async function answer(
     router: api.router,
     allowMethodOverride: true,
     maxBatchSize: BATCH_MAX,
-    createContext: () => contextOf(request),
+    createContext: () => hangingUp(contextOf(request), reply),
     onError({ path: failing, error }) {
       const call = request.calls.find((each) => each.method === failing && each.code === "OK");
       const { code } = toApiError(error);
       if (call) call.code = code;
       else failed(request, code);
     },
-    responseMeta: ({ errors: thrown }) => ({
+    responseMeta: ({ errors: thrown, type }) => ({
       headers: {
+        ...(type === "subscription" ? STREAM_HEADERS : {}),
         ...(request.calls.length === 1 ? singleHeaders(contextOf(request).answer) : {}),
         ...(thrown.length > 0 ? { "x-should-retry": String(allRetryable(thrown)) } : {}),
       },

@@ -1,7 +1,13 @@
 /** Brings an inventory into a site through the API: site first, then its nodes, some hundred a call. */
 import { type Berth, isBerthError } from "@berth/client";
 import { LIMITS } from "@berth/contract";
-import { type ImportDocument, type NodeInput, type SiteInput, issueOfNodes } from "./document.ts";
+import {
+  type ImportDocument,
+  type NodeInput,
+  type RecordRef,
+  type SiteInput,
+  issueOfNodes,
+} from "./document.ts";
 import { type Difference, type KnownNode, type Outcome, difference } from "./difference.ts";
 
 export interface ImportOptions {
@@ -32,13 +38,14 @@ export async function importNodes(
   options: ImportOptions,
 ): Promise<ImportReport> {
   const site = await berth.fleet.putSite(options.site);
+  const refs = document.refs ?? document.nodes.map((_, at) => ({ number: at + 1 }));
   const nodes: Difference[] = [];
   for (const chunk of chunks(document.nodes)) {
     const { poolId } = options;
     const put = await berth.fleet
       .putNodes({ siteId: site.id, nodes: chunk, ...(poolId === undefined ? {} : { poolId }) })
       .catch((error: unknown) => {
-        throw inFile(error, chunk, nodes.length);
+        throw inFile(error, chunk, { refs, before: nodes.length });
       });
     nodes.push(...put.nodes.map(({ name, outcome }) => ({ name, outcome, fields: [] })));
     options.onProgress?.(nodes.length, document.nodes.length);
@@ -47,9 +54,13 @@ export async function importNodes(
 }
 
 /** The server counts from the call's first node, a person from the file's. */
-function inFile(error: unknown, chunk: readonly NodeInput[], before: number): unknown {
+function inFile(
+  error: unknown,
+  chunk: readonly NodeInput[],
+  { refs, before }: { refs: readonly RecordRef[]; before: number },
+): unknown {
   const issue = isBerthError(error) ? error.issues?.[0] : undefined;
-  const bad = issue ? issueOfNodes(issue, chunk, before) : null;
+  const bad = issue ? issueOfNodes(issue, chunk, refs.slice(before)) : null;
   if (bad && before > 0) bad.message += ` (the ${before} nodes before this call are in)`;
   return bad ?? error;
 }

@@ -29,6 +29,10 @@ describe("a booked GPU that fails", () => {
       available: 1,
     });
 
+    const shown = () => a.berth.reservations.get({ tenantId: "t-a", reservationId: mine.id });
+    const degraded = { since: NOW, cause: "UNHEALTHY", unitIds: [failed] };
+    expect(await shown()).toMatchObject({ state: "active", members: mine.members, degraded });
+
     const preview = await b.berth.capacity.preview(gpuRequest(b, 1));
     expect(preview.fits).toBe(true);
     expect(preview.candidates.map(({ atoms }) => atoms)).toEqual([[expect.any(String)]]);
@@ -40,6 +44,7 @@ describe("a booked GPU that fails", () => {
     await expectConsistent(server, fleet);
 
     await setHealth(failed, true);
+    expect(await shown()).toMatchObject({ members: mine.members, degraded: null });
     expect((await refusal(bookGpus(c, 1))).code).toBe("NO_CAPACITY");
     await setHealth(failed, false);
     await release(a, mine);

@@ -103,7 +103,7 @@ const ANSWERED_ALIKE = new Set(["reservations.list", "events.list", "fleet.listN
 /** Refused for itself, before anybody's role is looked at: the steps, the span, the order of the times. */
 const UNPARSED = (input: object) => "stepMinutes" in input || "to" in input;
 /** Refused as nothing that this release offers, to whoever has a role on the tenant. */
-const UNOFFERED = (input: object) => "spot" in input || JSON.stringify(input).includes("migLayout");
+const UNOFFERED = (input: object) => "spot" in input;
 /** What a caller with a role on the tenant is told of a pool that it does not see. */
 const statusOf = (input: object) => (UNPARSED(input) || UNOFFERED(input) ? 400 : 404);
 
