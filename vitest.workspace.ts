@@ -38,6 +38,7 @@ export default defineConfig({
           include: ["packages/{domain,contract,client,tools}/src/**/*.test.ts"],
           isolate: false,
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -2,7 +2,7 @@
  * The contract as plain, named TypeScript interfaces, without zod and without inference
  * (packages/client/src/api.gen.ts), and what the client has to know of each method (methods.gen.ts).
  */
-import { ERROR_CODES, catalog, errorDetails, errors, groups } from "@berth/contract";
+import { ERROR_CODES, catalog, errorDetails, errors, eventData, groups } from "@berth/contract";
 import type { GroupName } from "@berth/contract";
 import type { Generated } from "./generate.ts";
 import { constraintsOf } from "./wire-fields.ts";
@@ -28,16 +28,19 @@ function interfaces(wire: Wire): string {
   );
   const all = reachable(wire, [
     ...wire.methods.flatMap((method) => [method.input, method.output]),
+    ...Object.values(eventData).map((schema) => String(schema.meta()?.id)),
     "WireError",
   ]);
+  const apart = new Set(["ErrorCode", "WireError", "Event"]);
   const declarations = [...wire.types.keys()]
-    .filter((name) => all.has(name) && name !== "ErrorCode" && name !== "WireError")
+    .filter((name) => all.has(name) && !apart.has(name))
     .map((name) => declaration(wire, name, inputs.has(name)));
   const groupNames = Object.keys(groups) as GroupName[];
   return [
     MARK,
-    'import type { CallOptions } from "./options.ts";',
+    'import type { CallOptions, WatchOptions } from "./options.ts";',
     errorCodes(),
+    eventTypes(wire),
     ...declarations,
     ...groupNames.map((group) => groupInterface(wire, group)),
     `/** Every method of the API, by group. */\nexport interface BerthApi {\n${groupNames
@@ -46,13 +49,50 @@ function interfaces(wire: Wire): string {
   ].join("\n\n");
 }
 
+/** An event by its type: what is the same of all, and the data of each. */
+function eventTypes(wire: Wire): string {
+  const event = wire.types.get("Event");
+  const { type: _, data: __, ...same } = event?.properties ?? {};
+  const data = Object.entries(eventData).map(
+    ([type, schema]) => `  ${JSON.stringify(type)}: ${schema.meta()?.id};`,
+  );
+  return [
+    "/** What an event tells, by type. */",
+    `export interface EventData {\n${data.join("\n")}\n}`,
+    "",
+    "/** An event of this type. */",
+    "export interface EventOf<T extends EventType> {",
+    "  /** What happened. */\n  type: T;",
+    ...fields(wire, { ...event, properties: same }, { name: "Event", isInput: false }),
+    "  /** What of it this tenant may see. */\n  data: EventData[T];",
+    "}",
+    "",
+    doc(
+      `${event?.description ?? ""} Told apart by \`type\`. Releases add types: pass over what you do not know.`,
+      "",
+    ).trimEnd(),
+    "export type Event = { [T in EventType]: EventOf<T> }[EventType];",
+  ].join("\n");
+}
+
 function declaration(wire: Wire, name: string, isInput: boolean): string {
   const schema = wire.types.get(name);
   if (!schema) throw new Error(`no type named ${name}`);
   const head = doc(withRules(schema, isInput), "");
   if (!schema.properties) return `${head}export type ${name} = ${print(schema, name)};`;
+  const lines = fields(wire, schema, { name, isInput });
+  // An interface without fields would take anything; a record of never takes {} alone.
+  if (lines.length === 0) return `${head}export type ${name} = Record<string, never>;`;
+  return `${head}export interface ${name} {\n${lines.join("\n")}\n}`;
+}
+
+function fields(
+  wire: Wire,
+  schema: JsonSchema,
+  { name, isInput }: { readonly name: string; readonly isInput: boolean },
+): string[] {
   const required = new Set(schema.required);
-  const fields = Object.entries(schema.properties).map(([field, part]) => {
+  return Object.entries(schema.properties ?? {}).map(([field, part]) => {
     const optional = !required.has(field) || part["x-client-fills"] === true;
     const type = print(part, `${name}.${field}`);
     const said = {
@@ -62,9 +102,6 @@ function declaration(wire: Wire, name: string, isInput: boolean): string {
     const about = doc(withRules(said, isInput), "  ");
     return `${about}  ${property(field)}${optional ? "?" : ""}: ${type}${optional ? " | undefined" : ""};`;
   });
-  // An interface without fields would take anything; a record of never takes {} alone.
-  if (fields.length === 0) return `${head}export type ${name} = Record<string, never>;`;
-  return `${head}export interface ${name} {\n${fields.join("\n")}\n}`;
 }
 
 /** The TypeScript type; throws at a schema that it cannot print. */
@@ -136,6 +173,8 @@ function methodSignature(method: MethodSchema): string {
   const row = catalog[method.name];
   const about = doc(`${row.summary}.\n\n${row.description}`, "  ");
   const input = `input${method.inputOptional ? "?" : ""}: ${method.input}`;
+  if (row.kind === "subscription")
+    return `${about}  ${method.method}(${input}, options?: WatchOptions): AsyncIterable<${method.output}>;`;
   return `${about}  ${method.method}(${input}, options?: CallOptions): Promise<${method.output}>;`;
 }
 
@@ -155,7 +194,7 @@ function traits(wire: Wire): string {
     "",
     "/** What the client has to know of a method to call it and to call it again. */",
     "export interface MethodTraits {",
-    '  readonly kind: "read" | "mutation";',
+    '  readonly kind: "read" | "mutation" | "subscription";',
     "  /** Takes an idempotency key. */",
     "  readonly keyed: boolean;",
     "}",

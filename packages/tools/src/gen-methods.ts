@@ -1,7 +1,7 @@
 /** The reference in apps/docs/reference: a page a group, the types, the errors. */
-import { ERROR_CODES, catalog, errors, groups } from "@berth/contract";
+import { ERROR_CODES, REST_ROUTES, catalog, errors, eventData, groups } from "@berth/contract";
 import type { GroupName } from "@berth/contract";
-import { authorization } from "./gen-openapi.ts";
+import { STREAM_PATH, authorization, isStream } from "./gen-openapi.ts";
 import type { Generated } from "./generate.ts";
 import { constraintsOf, fieldsOf, typeText } from "./wire-fields.ts";
 import type { JsonSchema, MethodSchema, Wire } from "./wire-schema.ts";
@@ -33,8 +33,20 @@ function groupPage(wire: Wire, group: GroupName): Generated {
       ...rows,
     ].join("\n"),
     ...methods.map((method) => methodSection(wire, method)),
+    ...(group === "events" ? [eventTypes()] : []),
   ].join("\n\n");
   return { path: `${FOLDER}/${group}.md`, text: `${text}\n` };
+}
+
+function eventTypes(): string {
+  const rows = Object.entries(eventData).map(
+    ([type, schema]) => `| \`${type}\` | ${typeLink(String(schema.meta()?.id))} |`,
+  );
+  return [
+    "## Types of events",
+    "Releases add types and fields; what you do not know, pass over.",
+    ["| Type | What `data` says |", "| --- | --- |", ...rows].join("\n"),
+  ].join("\n\n");
 }
 
 function methodSection(wire: Wire, method: MethodSchema): string {
@@ -52,7 +64,9 @@ function methodSection(wire: Wire, method: MethodSchema): string {
   ].join("\n");
   return [
     `## ${method.method}`,
-    `\`POST /api/compute/${method.group}/${method.method}\``,
+    isStream(method)
+      ? `\`GET ${STREAM_PATH}\`, the fields in the query and \`lastEventId\` as \`cursor\` or \`Last-Event-ID\``
+      : [`\`POST /api/compute/${method.group}/${method.method}\``, ...restOf(method)].join(" or "),
     `${row.summary}.`,
     row.description,
     [
@@ -60,15 +74,22 @@ function methodSection(wire: Wire, method: MethodSchema): string {
       `- Authorization: ${authorization(method.name)}`,
       `- Module: \`${row.module}\``,
       `- Phase: ${row.phase} (registered)`,
-      `- Answer: ${typeLink(method.output)}`,
+      `- Answer: ${isStream(method) ? "a stream of " : ""}${typeLink(method.output)}`,
     ].join("\n"),
     fields.length > 0 ? table : "There is nothing to say: send `{}` or no body.",
   ].join("\n\n");
 }
 
+function restOf({ name }: MethodSchema): string[] {
+  const routes = REST_ROUTES.filter(({ method }) => method === name);
+  return routes.map(({ verb, path }) => `\`${verb} ${path}\``);
+}
+
 /** Every type that an answer is made of, and the errors' details. */
 function typesPage(wire: Wire): Generated {
-  const names = reachable(wire, [...wire.methods.map((method) => method.output), "Problem"]);
+  const told = Object.values(eventData).map((schema) => String(schema.meta()?.id));
+  const outputs = wire.methods.map((method) => method.output);
+  const names = reachable(wire, [...outputs, ...told, "Problem"]);
   const sections = [...wire.types.keys()]
     .filter((name) => names.has(name))
     .map((name) => typeSection(wire, name, wire.types.get(name) as JsonSchema));

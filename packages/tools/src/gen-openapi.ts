@@ -1,6 +1,7 @@
-/** The OpenAPI 3.1 document of `POST /api/compute/{group}/{method}`: packages/contract/openapi.json. */
+/** The OpenAPI 3.1 document of everything but tRPC: packages/contract/openapi.json. */
 import { ERROR_CODES, VERSION_BESIDE, catalog, errors, groups } from "@berth/contract";
 import type { MethodName } from "@berth/contract";
+import { type Described, restPaths } from "./gen-openapi-rest.ts";
 import type { Generated } from "./generate.ts";
 import type { JsonSchema, MethodSchema, Wire } from "./wire-schema.ts";
 
@@ -12,20 +13,31 @@ export function generateOpenapi(wire: Wire): Generated {
       title: "Berth",
       version: "1",
       description:
-        "Books GPUs. Every method is a POST of one JSON object and answers one. Times are integers, milliseconds since " +
+        "Books GPUs. Every method is a POST of one JSON object and answers one, but for one stream of events. Times are integers, milliseconds since " +
         "the epoch; windows include their start and exclude their end. A field that a method does not know is refused. " +
-        "An output field that has nothing to say is null.",
+        "An output field that has nothing to say is null. Unit reservations have paths of their own as well; their times are " +
+        "RFC 3339 texts, and a field that has nothing to say is left out.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
     security: [{ bearer: [] }],
     tags: Object.entries(groups).map(([name, description]) => ({ name, description })),
-    paths: Object.fromEntries(
-      wire.methods.map((method) => [
-        `/api/compute/${method.group}/${method.method}`,
-        { post: operation(wire, method, statuses) },
-      ]),
-    ),
+    paths: {
+      ...Object.fromEntries(
+        wire.methods.map((method) =>
+          isStream(method)
+            ? [STREAM_PATH, { get: streamOperation(wire, method, statuses) }]
+            : [
+                `/api/compute/${method.group}/${method.method}`,
+                { post: operation(wire, method, statuses) },
+              ],
+        ),
+      ),
+      ...restPaths(wire, {
+        described,
+        responses: (method, status) => responses(method, { status, statuses }),
+      }),
+    },
     components: {
       securitySchemes: {
         bearer: {
@@ -44,14 +56,12 @@ export function generateOpenapi(wire: Wire): Generated {
   return { path: "packages/contract/openapi.json", text: `${JSON.stringify(document, null, 2)}\n` };
 }
 
-function operation(wire: Wire, method: MethodSchema, statuses: readonly number[]): object {
+/** A stream of server-sent events has a GET of its own. */
+export const isStream = ({ name }: MethodSchema): boolean => catalog[name].kind === "subscription";
+export const STREAM_PATH = "/api/compute/events/stream";
+
+function described(method: MethodSchema): Described {
   const row = catalog[method.name];
-  const input = wire.types.get(method.input) as JsonSchema;
-  const has = (field: string): boolean => input.properties?.[field] !== undefined;
-  const parameters = [
-    ...(has("idempotencyKey") ? ["IdempotencyKey"] : []),
-    ...(has("version") || VERSION_BESIDE.has(method.name) ? ["IfMatch"] : []),
-  ];
   return {
     operationId: `${method.group}_${method.method}`,
     tags: [method.group],
@@ -63,22 +73,79 @@ function operation(wire: Wire, method: MethodSchema, statuses: readonly number[]
       module: row.module,
       phase: row.phase,
     },
+  };
+}
+
+function problems(statuses: readonly number[]): object {
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
+  );
+}
+
+/** The input's fields in the query; the last event's id as `cursor`, or as an EventSource says it. */
+function streamOperation(wire: Wire, method: MethodSchema, statuses: readonly number[]): object {
+  const input = wire.types.get(method.input) as JsonSchema;
+  const fields = Object.entries(input.properties ?? {}).map(([field, schema]) => ({
+    name: field === "lastEventId" ? "cursor" : field,
+    in: "query",
+    required: input.required?.includes(field) ?? false,
+    description: schema.description,
+    schema,
+  }));
+  const header = {
+    name: "Last-Event-ID",
+    in: "header",
+    required: false,
+    description: "The same as `cursor`, and wins over it: what an EventSource sends by itself.",
+    schema: { type: "string", maxLength: 512 },
+  };
+  return {
+    ...described(method),
+    parameters: [...fields, header],
+    responses: {
+      200: {
+        description:
+          "Server-sent events, until either side ends it. Each has the event's type in `event`, its cursor in `id` and " +
+          `the event as JSON in \`data\` (schema ${method.output}). A comment with an \`id\` and no data comes every 15 s when ` +
+          "nothing happens. An event `problem`, with a Problem in `data`, says why the server ends the stream; a stream " +
+          "that ends without one is to be opened again with the last `id`.",
+        content: { "text/event-stream": { schema: { type: "string" } } },
+      },
+      ...problems(statuses),
+    },
+  };
+}
+
+function operation(wire: Wire, method: MethodSchema, statuses: readonly number[]): object {
+  const input = wire.types.get(method.input) as JsonSchema;
+  const has = (field: string): boolean => input.properties?.[field] !== undefined;
+  const parameters = [
+    ...(has("idempotencyKey") ? ["IdempotencyKey"] : []),
+    ...(has("version") || VERSION_BESIDE.has(method.name) ? ["IfMatch"] : []),
+  ];
+  return {
+    ...described(method),
     ...(parameters.length > 0
       ? { parameters: parameters.map((name) => ({ $ref: `#/components/parameters/${name}` })) }
       : {}),
     requestBody: { required: !method.inputOptional, content: json(method.input) },
-    responses: {
-      200: {
-        description: "Done.",
-        headers: {
-          "x-request-id": { schema: { type: "string" }, description: "The request's id." },
-        },
-        content: json(method.output),
+    responses: responses(method, { status: 200, statuses }),
+  };
+}
+
+function responses(
+  method: MethodSchema,
+  { status, statuses }: { status: number; statuses: readonly number[] },
+): object {
+  return {
+    [status]: {
+      description: status === 201 ? "Made." : "Done.",
+      headers: {
+        "x-request-id": { schema: { type: "string" }, description: "The request's id." },
       },
-      ...Object.fromEntries(
-        statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
-      ),
+      content: json(method.output),
     },
+    ...problems(statuses),
   };
 }
 

@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { BerthApi } from "@berth/client";
-import type { MethodName, Output, RawInput } from "@berth/contract";
+import type { BerthApi, Event, EventData } from "@berth/client";
+import { METHOD_NAMES, REST_ROUTES } from "@berth/contract";
+import type { MethodName, Output, RawInput, eventData } from "@berth/contract";
 import { BOUNDARIES } from "@berth/contract/testing";
 import { describe, expect, it } from "vitest";
+import type { z } from "zod";
 import { generateApi } from "./gen-api.ts";
 import { generateConstraints } from "./gen-constraints.ts";
 import { generateOpenapi } from "./gen-openapi.ts";
@@ -32,14 +34,35 @@ type InputDrift = {
     ? never
     : M;
 }[MethodName];
+/** The client tells events apart by type; the contract takes them as they are stored. */
+type Telling = "events.list" | "reservations.watch";
 type OutputDrift = {
-  [M in MethodName]: Same<Awaited<ReturnType<Call<M>>>, Output<M>> extends true ? never : M;
-}[MethodName];
+  [M in Exclude<MethodName, Telling>]: Same<Awaited<ReturnType<Call<M>>>, Output<M>> extends true
+    ? never
+    : M;
+}[Exclude<MethodName, Telling>];
+type StoredEvent = Output<"reservations.watch">;
+type EventDrift = {
+  [T in StoredEvent["type"]]: Same<EventData[T], z.input<(typeof eventData)[T]>> extends true
+    ? never
+    : T;
+}[StoredEvent["type"]];
+type CommonDrift = Exclude<
+  keyof StoredEvent,
+  Same<Omit<Event, "data">, Omit<StoredEvent, "data">> extends true ? keyof StoredEvent : never
+>;
 
 /** Compiles only while no method's printed types differ from the contract's: an error names the method. */
-const drift: { inputs: InputDrift[]; outputs: OutputDrift[] } = { inputs: [], outputs: [] };
+const drift: {
+  inputs: InputDrift[];
+  outputs: OutputDrift[];
+  events: EventDrift[];
+  common: CommonDrift[];
+} = { inputs: [], outputs: [], events: [], common: [] };
 const noInput: never[] = drift.inputs;
 const noOutput: never[] = drift.outputs;
+const noEvent: never[] = drift.events;
+const noCommon: never[] = drift.common;
 
 /** The wire with one type more, which a method takes. */
 function withType(schema: JsonSchema): Wire {
@@ -50,14 +73,16 @@ function withType(schema: JsonSchema): Wire {
 describe("the client's interfaces", () => {
   it("are the contract's types, method by method", () => {
     // The guarantee is the compiler's; these lists cannot hold anything.
-    expect([...noInput, ...noOutput]).toEqual([]);
+    expect([...noInput, ...noOutput, ...noEvent, ...noCommon]).toEqual([]);
   });
 
   it("hold no any and import nothing but the options of a call", () => {
     const [api] = generateApi(readWire());
     const code = (api?.text ?? "").replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/"[^"]*"/g, '""');
     expect(code).not.toMatch(/\bany\b/);
-    expect(code.match(/^import .*$/gm)).toEqual(['import type { CallOptions } from "";']);
+    expect(code.match(/^import .*$/gm)).toEqual([
+      'import type { CallOptions, WatchOptions } from "";',
+    ]);
     expect(code.length).toBeGreaterThan(10_000);
   });
 
@@ -122,17 +147,19 @@ describe("the reference", () => {
 
 describe("the OpenAPI document", () => {
   const document = JSON.parse(generateOpenapi(readWire()).text) as {
-    paths: Record<string, { post: { operationId: string; responses: object } }>;
+    paths: Record<string, Record<"post" | "get", { operationId: string; responses: object }>>;
     components: Record<string, Record<string, unknown>>;
   };
 
-  it("has every method once, with its errors as problem+json", () => {
-    const operations = Object.values(document.paths).map((item) => item.post.operationId);
-    expect(operations).toHaveLength(40);
-    expect(new Set(operations).size).toBe(40);
-    for (const { post } of Object.values(document.paths)) {
-      expect(Object.keys(post.responses)).toEqual([
-        "200",
+  it("has every method once, those with a path of their own once more, with their errors as problem+json", () => {
+    const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+    const ids = operations.map(({ operationId }) => operationId);
+    const rest = REST_ROUTES.map(({ method }) => `${method.replace(".", "_")}_rest`);
+    const all = [...METHOD_NAMES.map((name) => name.replace(".", "_")), ...rest];
+    expect(ids.toSorted()).toEqual(all.toSorted());
+    for (const { operationId, responses } of operations) {
+      expect(Object.keys(responses)).toEqual([
+        operationId === "unitReservations_create_rest" ? "201" : "200",
         "400",
         "401",
         "403",

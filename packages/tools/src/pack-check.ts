@@ -20,7 +20,11 @@ const SIZE_MAX = 20_000;
 const NPM_FLAGS = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
 /** Everything that installing the client may bring: itself, its dependencies, and the compiler that tRPC asks for. */
 const TREE =
-  /^(@berth\/client|@trpc\/(client|server)|superjson|copy-anything|is-what|typescript|@typescript\/.+)$/;
+  /^(@berth\/client|@trpc\/(client|server)|eventsource-parser|superjson|copy-anything|is-what|typescript|@typescript\/.+)$/;
+
+/** The entry, and what is loaded when it is needed: its reader of streams, and what the two share. */
+const DIST = ["dist/call.js", "dist/index.d.ts", "dist/index.js", "dist/watch.js"];
+const CHUNK_HASH = /(?<=dist\/\w+)-[\w-]{8}(?=\.js$)/;
 
 /** Where a consumer's `fetch` and `AbortSignal` come from: a browser's library, or the types of Node. */
 const DOM = { lib: ["es2022", "dom"], types: [] as string[] };
@@ -133,8 +137,10 @@ async function canary(folder: string): Promise<string> {
 
 async function contents(tarball: string): Promise<string> {
   const files = (await command(ROOT, "tar", ["-tzf", tarball])).trim().split("\n");
-  const expected = ["LICENSE", "README.md", "dist/index.d.ts", "dist/index.js", "package.json"];
-  const found = files.map((file) => file.replace("package/", "")).toSorted();
+  const expected = ["LICENSE", "README.md", ...DIST, "package.json"];
+  const found = files
+    .map((file) => file.replace("package/", "").replace(CHUNK_HASH, ""))
+    .toSorted();
   demand(found.join() === expected.join(), `the tarball holds ${found.join(", ")}`);
   const manifest = await command(ROOT, "tar", ["-xzOf", tarball, "package/package.json"]);
   demand(

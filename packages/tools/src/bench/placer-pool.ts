@@ -64,8 +64,53 @@ export function syntheticPool(size: PoolSize): PoolSnapshot {
   if (size.future > 0) {
     const window = { start: NOW + BUSY_DAY, end: NOW + BUSY_DAY + DAY };
     nodes.forEach((_, n) => book(n, [Math.floor(random() * GPUS)], window));
+    // Whoever wants a whole node then has to send somebody away.
+    reservations.splice(
+      -nodes.length,
+      nodes.length,
+      ...reservations.slice(-nodes.length).map(asSpot),
+    );
   }
-  return { gateId: CONFIG.id, config: CONFIG, nodes, reservations };
+  const rest = { unitReservations: [], waiters: [] };
+  return { gateId: CONFIG.id, config: CONFIG, nodes, reservations, ...rest };
+}
+
+/** Nodes whose 8 GPUs are cut into a 3g and two 2g each, half of the instances taken. */
+export function migPool(size: Pick<PoolSize, "nodes">): PoolSnapshot {
+  const random = randomFrom(size.nodes);
+  const nodes = Array.from({ length: size.nodes }, (_, n) => cut(nodeOf(n)));
+  const taken = nodes.flatMap((node, n) =>
+    node.units.flatMap((_, unit) => (random() < 0.5 ? [{ node, n, unit }] : [])),
+  );
+  const reservations = taken.map(({ node, unit }, i) => ({
+    ...reservationOf(i, { node, gpus: [unit] }, { start: NOW - HOUR, end: NOW + 48 * HOUR }),
+    devices: [{ class: "gpu.mig" as const, count: 1 }],
+  }));
+  const config: PoolConfig = { ...CONFIG, sharing: "mig" };
+  const rest = { unitReservations: [], waiters: [] };
+  return { gateId: config.id, config, nodes, reservations, ...rest };
+}
+
+const INSTANCES = [
+  { profile: "3g.40gb", placement: 4, memoryGiB: 40 },
+  { profile: "2g.20gb", placement: 0, memoryGiB: 20 },
+  { profile: "2g.20gb", placement: 2, memoryGiB: 20 },
+] as const;
+
+function cut(node: Node): Node {
+  const units = node.units.flatMap((gpu) =>
+    INSTANCES.map((instance, i): Unit => {
+      const key = gpu.key * INSTANCES.length + i;
+      const index = gpu.index * INSTANCES.length + i;
+      const own = { id: `unit_${number(1_000_000 + key)}` as const, key, index };
+      return { ...gpu, ...own, ...instance, class: "gpu.mig", parentUnitId: gpu.id };
+    }),
+  );
+  return { ...node, units, gpus: node.units };
+}
+
+function asSpot(reservation: Reservation): Reservation {
+  return { ...reservation, spot: true };
 }
 
 function jobsOf(random: () => number): number[][] {
@@ -95,6 +140,7 @@ function nodeOf(n: number): Node {
       parentUnitId: null,
       healthy: true,
       removed: false,
+      migProfiles: null,
     };
   });
   return {
@@ -111,6 +157,7 @@ function nodeOf(n: number): Node {
     tenantOwned: false,
     maintenance: [],
     units,
+    gpus: [],
   };
 }
 
@@ -130,8 +177,14 @@ function reservationOf(
     projectId: null,
     state: window.start <= NOW ? "active" : "scheduled",
     binding: "hold",
+    gang: null,
+    node: null,
     spot: false,
     ...window,
+    startedAt: window.start <= NOW ? window.start : null,
+    preemption: null,
+    degraded: null,
+    pins: [],
     leaseSeconds: null,
     leaseExpiresAt: null,
     endingSoonAt: null,

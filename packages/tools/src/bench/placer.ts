@@ -2,11 +2,11 @@
  * How fast the placer answers: pools of 100 to 10,000 nodes × 8 GPUs, empty to nearly full, with up to
  * 100,000 bookings to come. Sizes, kinds of question and limits are fixed; the draws are seeded.
  */
-import { earliestStart, place, PoolState, timeline } from "@berth/domain";
+import { earliestStart, findVictims, place, PoolState, timeline } from "@berth/domain";
 import type { PlaceRequest } from "@berth/domain";
 import { quantile } from "./figure.ts";
 import type { Figure } from "./figure.ts";
-import { BUSY_DAY, DAY, HOUR, NOW, randomFrom, syntheticPool } from "./placer-pool.ts";
+import { BUSY_DAY, DAY, HOUR, NOW, migPool, randomFrom, syntheticPool } from "./placer-pool.ts";
 import type { PoolSize } from "./placer-pool.ts";
 
 const NO_SCALARS = { vcpu: 0, memoryGiB: 0, hugepages1Gi: 0 };
@@ -26,6 +26,7 @@ const MUST: Readonly<Record<string, number>> = {
 export function run(options: { readonly quick: boolean }): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const size of sizes(options.quick)) figures.push(...measurePool(size, options.quick));
+  figures.push(...measureMig(options.quick));
   return Promise.resolve(figures);
 }
 
@@ -44,6 +45,25 @@ function sizes(quick: boolean): PoolSize[] {
     }
   }
   return all;
+}
+
+/** A MIG pool of 1,000 nodes: 24,000 instances, half of them taken. */
+function measureMig(quick: boolean): Figure[] {
+  const state = PoolState.load(migPool({ nodes: 1_000 }));
+  const ask: Question = (random) => {
+    const start = NOW + Math.floor(random() * 40) * HOUR;
+    const profile = random() < 0.5 ? "3g.40gb" : "2g.20gb";
+    const request = { start, end: start + HOUR, resources: NO_SCALARS, topology: "any" } as const;
+    const who = { binding: "hold", gang: null, spot: false, tenantId: "t-0" } as const;
+    const devices = [{ class: "gpu.mig", count: 2, selector: { profile } }] as const;
+    void place(state, { ...request, ...who, devices });
+  };
+  const samples = measure(ask, quick ? 200 : 500);
+  const figure = { unit: "ms", direction: "lower" } as const;
+  return [
+    { ...figure, id: "1000n-mig/place-2.p50", value: quantile(samples, 0.5) },
+    { ...figure, id: "1000n-mig/place-2.p99", value: quantile(samples, 0.99) },
+  ];
 }
 
 type Question = (random: () => number) => void;
@@ -71,12 +91,29 @@ function questions(state: PoolState, size: PoolSize): Record<string, Question> {
   const soon = (random: () => number, more: Partial<PlaceRequest> = {}): PlaceRequest => {
     const start = NOW + Math.floor(random() * 30) * DAY;
     const end = start + [1, 4, 24, 72][Math.floor(random() * 4)]! * HOUR;
-    return { devices: gpus(1), topology: "any", resources: NO_SCALARS, start, end, ...more };
+    const ask = { binding: "hold", gang: null, spot: false, tenantId: "t-0" } as const;
+    return {
+      ...ask,
+      devices: gpus(1),
+      topology: "any",
+      resources: NO_SCALARS,
+      start,
+      end,
+      ...more,
+    };
   };
   const linked = { devices: gpus(8), topology: "nvlink-all" } as const;
   const always: Record<string, Question> = {
     "place-1": (random) => void place(state, soon(random)),
     "place-8-nvlink": (random) => void place(state, soon(random, linked)),
+    "gang-4x8-rack": (random) => {
+      const gang = { size: 4, topologyKey: "rack" };
+      void place(state, soon(random, { ...linked, gang }));
+    },
+    "lease-node": (random) => {
+      const devices = [{ class: "node", count: 1 }] as const;
+      void place(state, soon(random, { binding: "node", devices }));
+    },
     "refuse-count": (random) => refused(state, soon(random, { devices: gpus(9) })),
     "earliest-start": (random) => {
       const request = soon(random, linked);
@@ -95,6 +132,11 @@ function questions(state: PoolState, size: PoolSize): Record<string, Question> {
     "refuse-busy": (random) => {
       const start = NOW + BUSY_DAY + Math.floor(random() * 20) * HOUR;
       refused(state, soon(random, { ...linked, start, end: start + HOUR }));
+    },
+    victims: (random) => {
+      const start = NOW + BUSY_DAY + Math.floor(random() * 20) * HOUR;
+      const found = findVictims(state, soon(random, { ...linked, start, end: start + HOUR }));
+      if (found?.victims.length !== 1) throw new Error("one spot booking a node is in the way");
     },
   };
 }

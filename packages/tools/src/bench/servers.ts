@@ -17,6 +17,8 @@ export interface System {
   readonly postgres: RunningPostgres;
   /** Base URLs, in the order of their start. */
   readonly urls: string[];
+  /** Where the servers' database is. */
+  readonly databaseUrl: string;
   /** A fleet-admin key. */
   readonly token: string;
   /** Makes an empty database and answers its URL. */
@@ -57,7 +59,7 @@ export async function startSystem(): Promise<System> {
       processes.push(server.process);
       urls.push(server.url);
     };
-    return { postgres, urls, token, makeDatabase, addServer, stop };
+    return { postgres, urls, databaseUrl, token, makeDatabase, addServer, stop };
   } catch (error) {
     await stop();
     throw error;

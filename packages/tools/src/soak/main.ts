@@ -1,0 +1,31 @@
+/**
+ * `pnpm soak --minutes N [--seed S]`: everything at once on two real servers and one PostgreSQL, then the
+ * books are examined: doctor clean, a rebuild that corrects nothing, every watcher's stream equal to the
+ * log, no call answered INTERNAL. Exits 1 when any of it does not hold.
+ */
+import { parseArgs } from "node:util";
+import { startSystem } from "../bench/servers.ts";
+import { soak } from "./run.ts";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "10" },
+    seconds: { type: "string" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    servers: { type: "string", default: "2" },
+    writers: { type: "string", default: "8" },
+  },
+});
+
+const ms = values.seconds ? Number(values.seconds) * 1_000 : Number(values.minutes) * 60_000;
+const system = await startSystem();
+try {
+  for (let i = 0; i < Number(values.servers); i += 1) await system.addServer();
+  const plan = { ms, seed: Number(values.seed), writers: Number(values.writers) };
+  const faults = await soak(system, plan, (line) => console.log(line));
+  for (const fault of faults) console.log(`FAULT ${fault}`);
+  console.log(faults.length === 0 ? "the soak found nothing" : `${faults.length} faults`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+} finally {
+  await system.stop();
+}
