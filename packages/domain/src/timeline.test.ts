@@ -8,6 +8,7 @@ import {
   buildNode,
   buildReservation,
   buildSnapshot,
+  buildUnitReservation,
   poolArb,
 } from "./testing/index.ts";
 import { timeline } from "./timeline.ts";
@@ -88,4 +89,21 @@ test("every bucket is what asking each GPU gives", () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test("what is withheld only after the end is in no bucket, the cut last one included", () => {
+  const node = buildNode(0, { gpus: 2 });
+  const [unit] = node.units;
+  const term = { startsAt: T + 100 * 60_000, endsAt: T + 3 * HOUR };
+  const fence = buildUnitReservation(1, {
+    nodeId: node.id,
+    unitIds: unit ? [unit.id] : [],
+    status: "pending",
+    ...term,
+  });
+  const state = PoolState.load({ ...buildSnapshot([node]), unitReservations: [fence] });
+  const bookedTo = (to: number): number[] =>
+    timeline(state, { from: T, to, stepMinutes: 60 }, "t-a").buckets.map(({ booked }) => booked);
+  expect(bookedTo(T + 90 * 60_000)).toEqual([0, 0]);
+  expect(bookedTo(T + 2 * HOUR)).toEqual([0, 1]);
 });

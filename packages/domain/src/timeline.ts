@@ -81,6 +81,6 @@ function takenOf(
   const unitId = node.units[unit]?.id;
   if (reader !== null && unitId !== undefined)
     for (const { start, end } of withheldTerms(terms?.[unit] ?? [], { unitId, tenantId: reader }))
-      taken.push([start, end]);
+      if (start < span.end && end > span.start) taken.push([start, end]);
   return taken.sort(([a], [b]) => a - b);
 }

@@ -14,7 +14,7 @@ import { type NodeReport, gibOf, reportedScalars } from "./report.ts";
 import { gpusOf, partCount } from "./units.ts";
 
 /** A pool of shared GPUs makes up to 48 units of each: what one write takes is bounded by those. */
-const UNITS_A_CALL = 20_000;
+const UNITS_A_CALL = 10_000;
 
 export interface PutNodesAsk {
   readonly siteId: SiteId;

@@ -62,7 +62,9 @@ function firstStop(state: PoolState, member: Member, reservation: Reservation): 
   if (units.some((unit) => !entry.usable[unit])) stop("UNHEALTHY", end);
   for (const unit of units)
     stop("WITHHELD", withheldFrom({ entry, place: unit }, end, reservation));
-  for (const unit of units) stop("BUSY", entry.calendar.nextStart(unit, end));
+  // A leased node is the lease's as a whole, with what joined it since.
+  const held = reservation.binding === "node" ? entry.node.units.keys() : units;
+  for (const unit of held) stop("BUSY", entry.calendar.nextStart(unit, end));
   for (const scalar of SCALARS) {
     const at = scarceFrom(entry, { scalar, amount: member.resources[scalar] }, end);
     stop("SCALAR", at, [scalar]);

@@ -17,7 +17,13 @@ import type { Cause } from "../refusal.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import { enough, canSeat } from "./matching.ts";
 import type { UnitList } from "./matching.ts";
-import { hasFaultyGpu, wholeMatches } from "./node-binding.ts";
+import {
+  hasFaultyGpu,
+  hasUncutGpu,
+  wantsWholeLinked,
+  wholeIsLinked,
+  wholeMatches,
+} from "./node-binding.ts";
 import { fitOf } from "./plan.ts";
 import type { Plan, ShapeFit } from "./plan.ts";
 import { isWithheld } from "./withheld.ts";
@@ -58,6 +64,8 @@ export function lastingCause(plan: Plan, entry: NodeEntry, fit: ShapeFit): Cause
   for (const labels of plan.labelled) if (!carries(node.labels, labels)) return "SELECTOR";
   if (plan.whole && !wholeMatches(entry, plan.request.devices[0])) return "SELECTOR";
   if (fit.cause) return fit.cause;
+  if (plan.whole && hasUncutGpu(entry)) return "COUNT";
+  if (plan.whole && wantsWholeLinked(plan.request) && !wholeIsLinked(entry)) return "NVLINK";
   for (const { scalar, amount } of plan.asks) if (node.scalars[scalar] < amount) return "SCALAR";
   return node.state === "ready" ? null : "NODE_STATE";
 }

@@ -191,7 +191,7 @@ describe("whole nodes", () => {
     expect(reasonOf(stateOf(nodes, { booked: [book(busy, gpus(busy, 7, 1))] }), whole(1))).toEqual({
       code: "NODE_STATE",
       message:
-        "1 whole node: 1 of 4 nodes is not ready, 1 has faulty units, 1 has no units at all even when empty, 1 is booked in this window",
+        "1 whole node: 1 of 4 nodes is not ready, 1 has faulty units, 1 has GPUs without a unit, or no units at all, 1 is booked in this window",
       blocked: [
         { cause: "NODE_STATE", nodes: 1 },
         { cause: "UNHEALTHY", nodes: 1 },
@@ -204,14 +204,19 @@ describe("whole nodes", () => {
     );
   });
 
-  test("of a slot pool come with all slots, not with a broken GPU, even one that has no parts", () => {
+  test("of a slot pool come with all slots, not with a broken GPU, nor with one that no slot stands for", () => {
     const config = buildConfig({}, { sharing: "timeslice" });
-    const [a, b] = [buildSharedNode(0, [2, 2]), buildSharedNode(1, [2, 0])];
+    const [a, b, uncut] = [
+      buildSharedNode(0, [2, 2]),
+      buildSharedNode(1, [2, 2]),
+      buildSharedNode(2, [2, 0]),
+    ];
     const broken = { ...b, gpus: b.gpus.map((gpu, i) => ({ ...gpu, healthy: i !== 1 })) };
-    const state = PoolState.load(buildSnapshot([a, broken], [], config));
+    const state = PoolState.load(buildSnapshot([a, broken, uncut], [], config));
     expect(names(place(state, whole(1)))).toEqual(["n0"]);
     expect(reasonOf(state, whole(2)).blocked).toEqual([
       { cause: "UNHEALTHY", nodes: 1 },
+      { cause: "COUNT", nodes: 1 },
       { cause: "GANG", nodes: 1 },
     ]);
   });

@@ -5,7 +5,7 @@
  * where the next member costs least; the layout with the best mean score wins, and among equals the domain
  * that is left with the least room (with the policy `spread`: with the most).
  */
-import type { UnitId } from "../ids.ts";
+import type { NodeId, UnitId } from "../ids.ts";
 import type { PlaceRequest, Scalar } from "../model.ts";
 import type { Cause } from "../refusal.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
@@ -117,6 +117,41 @@ export function berthsOf(plan: Plan, entry: NodeEntry, window: Window): Berths {
     search: plan.search,
   });
   return { entry, most, free, total };
+}
+
+/** Whether all members fit in some topology domain, kept true node by node while the pool changes. */
+export class GangRoom {
+  readonly #state: PoolState;
+  readonly #plan: Plan;
+  readonly #most = new Map<NodeId, number>();
+  readonly #room = new Map<string, number>();
+  /** Domains that take them all. */
+  #able = 0;
+
+  constructor(state: PoolState, plan: Plan) {
+    this.#state = state;
+    this.#plan = plan;
+    for (const { node } of state.entries) this.look(node.id);
+  }
+
+  get fits(): boolean {
+    return this.#able > 0;
+  }
+
+  /** To be called when what is free on the node has changed. */
+  look(nodeId: NodeId): void {
+    const entry = this.#state.entry(nodeId);
+    const value = entry && domainValue(this.#plan, entry);
+    if (!entry || value == null) return;
+    const { request, size } = this.#plan;
+    const takes = causeOf(this.#plan, entry, request) === null;
+    const most = takes ? berthsOf(this.#plan, entry, request).most : 0;
+    const before = this.#room.get(value) ?? 0;
+    const after = before + most - (this.#most.get(nodeId) ?? 0);
+    this.#most.set(nodeId, most);
+    this.#room.set(value, after);
+    this.#able += Number(after >= size) - Number(before >= size);
+  }
 }
 
 /** Where each member goes, and how good that is. */

@@ -2,7 +2,7 @@
  * Whole nodes. One is taken with every unit and every scalar, so it is asked for as many units as it has,
  * whatever they are; a node without units has nothing that a booking could hold and is never taken.
  */
-import type { DeviceLine, Selector } from "../model.ts";
+import type { DeviceLine, PlaceRequest, Selector, Unit } from "../model.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { Shape } from "../state/shape.ts";
 import { demandOf } from "./matching.ts";
@@ -29,18 +29,44 @@ export function wholeShapeFit(shape: Shape): ShapeFit {
 export function wholeMatches(entry: NodeEntry, line: DeviceLine | undefined): boolean {
   const selector: Selector = line?.selector ?? {};
   if (selector.profile !== undefined || selector.unitIds !== undefined) return false;
-  const { model, memoryGiB } = selector;
-  if (model === undefined && memoryGiB === undefined) return true;
-  const { node } = entry;
-  const gpus = node.gpus.length > 0 ? node.gpus : node.units.filter((unit) => unit.class === "gpu");
+  const { model, memoryGiB = 0 } = selector;
+  if (model === undefined && memoryGiB === 0) return true;
+  const gpus = gpusOn(entry);
   if (gpus.length === 0) return false;
   return gpus.every((gpu) => {
     if (model !== undefined && gpu.model !== model) return false;
-    return memoryGiB === undefined || (gpu.memoryGiB ?? -1) >= memoryGiB;
+    return (gpu.memoryGiB ?? 0) >= memoryGiB;
   });
 }
 
-/** A GPU that units are parts of has a health of its own, also when no unit is left on it. */
+/** Whether whoever leases the node wants its GPUs in one NVLink domain. */
+export function wantsWholeLinked({ topology, devices }: PlaceRequest): boolean {
+  return topology === "nvlink-all" || devices[0]?.topology === "nvlink-all";
+}
+
+/** Whether all GPUs of the node are in one NVLink domain; a single one needs none. */
+export function wholeIsLinked(entry: NodeEntry): boolean {
+  const [first, ...others] = gpusOn(entry);
+  if (!first || others.length === 0) return true;
+  const { nvlinkDomain } = first;
+  return nvlinkDomain !== null && others.every((gpu) => gpu.nvlinkDomain === nvlinkDomain);
+}
+
+function gpusOn({ node }: NodeEntry): readonly Unit[] {
+  return node.gpus.length > 0 ? node.gpus : node.units.filter((unit) => unit.class === "gpu");
+}
+
+/**
+ * Whether a GPU of the node is cut into no unit at all: a lease would neither hold it nor be charged for it,
+ * and a layout that comes later would give it to others.
+ */
+export function hasUncutGpu({ node }: NodeEntry): boolean {
+  if (node.gpus.length === 0) return false;
+  const cut = new Set(node.units.map(({ parentUnitId }) => parentUnitId));
+  return node.gpus.some(({ id }) => !cut.has(id));
+}
+
+/** A GPU that units are parts of has a health of its own. */
 export function hasFaultyGpu(entry: NodeEntry): boolean {
   return entry.node.gpus.some((gpu) => !gpu.healthy || gpu.removed);
 }

@@ -66,6 +66,25 @@ describe("several lines", () => {
     expect(candidates(stateOf([node]), ask(1, 1, 1, 1, 1, 1, 1, 1))[0]?.unitIds).toHaveLength(8);
   });
 
+  test("of at least no memory are units of any kind, as if nothing had been said", () => {
+    const devices = [
+      { class: "gpu" as const, count: 1, selector: { memoryGiB: 0 } },
+      { class: "nic.vf" as const, count: 1, selector: { memoryGiB: 0 } },
+    ];
+    expect(candidates(stateOf([node]), buildRequest({ devices }))[0]?.unitIds).toHaveLength(2);
+  });
+
+  test("that match nothing are named in the refusal", () => {
+    const devices = [
+      { class: "gpu" as const, count: 1, selector: { model: "B2OO", labels: { rack: "r9" } } },
+      { class: "gpu" as const, count: 1, selector: { memoryGiB: 80 } },
+    ];
+    const refused = place(stateOf([node]), buildRequest({ devices }));
+    expect(!refused.fits && refused.reason.message).toBe(
+      "1 gpu + 1 gpu: 1 of 1 nodes does not match the selector (model B2OO, label rack, 1 more)",
+    );
+  });
+
   test("leave the choosy line its units: any first, one model second", () => {
     const units = node.units
       .slice(0, 2)

@@ -231,5 +231,5 @@ function matches(unit: ShapeUnit, selector: Selector | undefined): boolean {
   if (!selector) return true;
   if (selector.model !== undefined && unit.model !== selector.model) return false;
   if (selector.profile !== undefined && unit.profile !== selector.profile) return false;
-  return selector.memoryGiB === undefined || (unit.memoryGiB ?? -1) >= selector.memoryGiB;
+  return selector.memoryGiB === undefined || (unit.memoryGiB ?? 0) >= selector.memoryGiB;
 }

@@ -3,6 +3,7 @@ import type { Scalar } from "../model.ts";
 import { SCALARS } from "../model.ts";
 import { NODE_CAUSES } from "../refusal.ts";
 import type { Cause, Reason } from "../refusal.ts";
+import { wantsWholeLinked } from "./node-binding.ts";
 import type { Plan } from "./plan.ts";
 import type { Shortfall } from "./shortfall.ts";
 
@@ -58,11 +59,16 @@ function describe(plan: Plan): string {
   const one = describeMember(plan);
   const place = topologyKey === undefined ? "" : ` on one ${topologyKey}`;
   if (request.gang) return `a gang of ${size} with ${one} each${place}`;
-  return plan.whole && size > 1 ? `${size} whole nodes` : one;
+  return plan.whole && size > 1 ? wholeNodes(plan, size) : one;
+}
+
+function wholeNodes({ request }: Plan, count: number): string {
+  const nodes = count === 1 ? "1 whole node" : `${count} whole nodes`;
+  return wantsWholeLinked(request) ? `${nodes} with nvlink-all` : nodes;
 }
 
 function describeMember(plan: Plan): string {
-  if (plan.whole) return "1 whole node";
+  if (plan.whole) return wholeNodes(plan, 1);
   const { devices, topology } = plan.request;
   const lines = devices.map((line) => {
     const linked = topology === "any" && line.topology === "nvlink-all" && line.class === "gpu";
@@ -90,15 +96,19 @@ function clause(
     case "WITHHELD":
       return `${have} units that are reserved for others`;
     case "SELECTOR":
-      return `${about.one ? "does" : "do"} not match the selector`;
+      return `${about.one ? "does" : "do"} not match the selector${selected(plan)}`;
     case "CLASS":
       return `${have} ${lackingClass(plan)}`;
     case "COUNT":
-      return `${have} ${tooFew(plan)} even when empty`;
+      return plan.whole
+        ? `${have} GPUs without a unit, or no units at all`
+        : `${have} ${tooFew(plan)} even when empty`;
     case "BUSY":
       return `${are} booked in this window`;
     case "NVLINK":
-      return `${have} no NVLink domain with ${linkedMost(plan)} free gpu`;
+      return plan.whole
+        ? `${have} GPUs that are not all in one NVLink domain`
+        : `${have} no NVLink domain with ${linkedMost(plan)} free gpu`;
     case "SCALAR":
       return `${have} too little ${SCALARS.filter((s) => about.findings.scarce.has(s)).join(" and ")}`;
     case "TOPOLOGY_KEY":
@@ -108,6 +118,21 @@ function clause(
     case "EMPTY_POOL":
       return `${are} ruled out`;
   }
+}
+
+/** Which wishes there are, as they were written: a typo is seen at a glance. */
+function selected({ request }: Plan): string {
+  const wishes = request.devices.flatMap(({ selector = {} }) => [
+    ...(selector.model === undefined ? [] : [`model ${selector.model}`]),
+    ...(selector.profile === undefined ? [] : [`profile ${selector.profile}`]),
+    ...(selector.memoryGiB === undefined ? [] : [`at least ${selector.memoryGiB} GiB`]),
+    ...Object.keys(selector.labels ?? {}).map((key) => `label ${key}`),
+    ...(selector.unitIds === undefined ? [] : ["unitIds"]),
+  ]);
+  const [first, second, ...more] = new Set(wishes);
+  const named = [first, second, more.length > 0 ? `${more.length} more` : undefined];
+  if (first === undefined) return "";
+  return ` (${named.filter((wish) => wish !== undefined).join(", ")})`;
 }
 
 /** Of several domains only the best one counts: members cannot be on two. */
@@ -128,7 +153,6 @@ function lackingClass(plan: Plan): string {
 }
 
 function tooFew(plan: Plan): string {
-  if (plan.whole) return "no units at all";
   const [line, ...others] = plan.request.devices;
   if (!line || others.length > 0) return "too few units for all lines together";
   return `fewer than ${line.count} ${line.selector ? "matching " : ""}${line.class}`;

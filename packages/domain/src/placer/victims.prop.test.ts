@@ -144,6 +144,26 @@ test("a gang's victims make room, and none of them could have stayed", () => {
   );
 });
 
+test("of however many in the way of a gang, whoever could stay does", () => {
+  const many = Array.from({ length: 64 }, (_, n) => buildNode(n, { gpus: 8 }));
+  const resources = { vcpu: 1, memoryGiB: 0, hugepages1Gi: 0 };
+  const spots = many.flatMap((node, n) =>
+    node.units.map(({ id }, i) => {
+      const more = { start: 0, end: 100, spot: true, createdAt: n * 8 + i, resources };
+      return buildReservation(n * 8 + i, { node, unitIds: [id] }, more);
+    }),
+  );
+  const state = PoolState.load(buildSnapshot(many, spots, config));
+  // Scalars put everybody on a node in the way; 5 of the 8 GPUs are all that is missing there.
+  const devices = [{ class: "gpu" as const, count: 5 }];
+  const request = buildRequest({ devices, resources, gang: { size: 64 }, start: 10, end: 20 });
+
+  const victims = findVictims(state, request)?.victims ?? [];
+
+  const perNode = Map.groupBy(victims, ({ members }) => members[0]?.nodeId);
+  expect([...perNode.values()].map(({ length }) => length)).toEqual(many.map(() => 5));
+});
+
 test("looking for victims leaves the state as it was", () => {
   fc.assert(
     fc.property(poolArb, requestArb, (draws, draw) => {

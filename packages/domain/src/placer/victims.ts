@@ -6,9 +6,11 @@
  */
 import type { ReservationId } from "../ids.ts";
 import type { PlaceRequest, PoolConfig, Reservation } from "../model.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
+import type { Change } from "../turn.ts";
+import { GangRoom } from "./gang.ts";
 import { place } from "./place.ts";
+import { planOf } from "./plan.ts";
 import { victimsOnOneNode } from "./victims-on-one-node.ts";
 
 export interface Victims {
@@ -20,8 +22,8 @@ export interface Victims {
 
 /** Across nodes no more than these are weighed, those that go first. */
 const WEIGHED_MAX = 2_000;
-/** Across nodes no more than these are tried to be kept one by one. */
-const TRIED_MAX = 256;
+/** Across nodes so many units are looked at to see who can stay: a tenth of a second. */
+const LOOKS_MAX = 80_000;
 
 /** By who goes first: the lower offer priority, then the younger, then the higher id. */
 export function comparePriority(config: PoolConfig): (a: Reservation, b: Reservation) => number {
@@ -58,66 +60,96 @@ function acrossNodes(
   eligible: readonly Reservation[],
 ): Victims | null {
   const weighed = eligible.slice(0, WEIGHED_MAX);
-  const members = without(state, { gone: weighed, from: request.start }, () => {
+  return without(state, { gone: weighed, from: request.start }, (absent) => {
     const placed = place(state, request, { candidatesMax: 1 });
-    return placed.fits ? placed.members : null;
+    if (!placed.fits) return null;
+    const units = new Set(placed.members.flatMap(({ unitIds }) => unitIds));
+    const nodes = new Set(placed.members.map(({ nodeId }) => nodeId));
+    // Scalars have no owner: everybody on the node may have what is lacking. A lease has all of its node.
+    const scalars = usesScalars(request);
+    const isInTheWay = ({ members, binding }: Reservation): boolean =>
+      members.some(({ nodeId, unitIds }) => {
+        const holds = scalars || binding === "node" || unitIds.some((id) => units.has(id));
+        return holds && nodes.has(nodeId);
+      });
+    for (const one of weighed) if (!isInTheWay(one)) absent.comesBack(one);
+    return keepWhoCanStay(state, { request, gone: weighed.filter(isInTheWay), absent });
   });
-  if (!members) return null;
-  const inTheWay = new Set<ReservationId>();
-  for (const { nodeId, unitIds } of members) {
-    const entry = state.entry(nodeId) as NodeEntry;
-    for (const id of unitIds) {
-      const unit = state.place(id)?.unit ?? 0;
-      for (const holder of entry.calendar.holdersIn(unit, request)) inTheWay.add(holder);
-    }
-    // Scalars have no owner: everybody on the node may have what is lacking.
-    if (usesScalars(request)) for (const holder of entry.calendar.holders()) inTheWay.add(holder);
-  }
-  const gone = weighed.filter(({ id }) => inTheWay.has(id));
-  return keepWhoCanStay(state, request, gone);
 }
 
-/** Those most worth keeping are tried first. */
+/**
+ * Those most worth keeping are tried first. Only the nodes of whoever comes back can take less for that, so
+ * no others are looked at again.
+ */
 function keepWhoCanStay(
   state: PoolState,
-  request: PlaceRequest,
-  gone: readonly Reservation[],
+  {
+    request,
+    gone,
+    absent,
+  }: {
+    readonly request: PlaceRequest;
+    readonly gone: readonly Reservation[];
+    readonly absent: Absent;
+  },
 ): Victims {
-  let victims = [...gone];
-  for (const candidate of [...gone].reverse().slice(0, TRIED_MAX)) {
-    const fewer = victims.filter(({ id }) => id !== candidate.id);
-    const fits = without(state, { gone: fewer, from: request.start }, () => {
-      return place(state, request, { candidatesMax: 1 }).fits;
-    });
-    if (fits) victims = fewer;
+  const room = new GangRoom(state, planOf(state, request));
+  const victims = new Set(gone);
+  let looksLeft = LOOKS_MAX;
+  for (const candidate of [...gone].reverse()) {
+    const nodes = new Set(candidate.members.map(({ nodeId }) => nodeId));
+    for (const nodeId of nodes) looksLeft -= state.node(nodeId)?.units.length ?? 0;
+    if (looksLeft < 0) break;
+    absent.comesBack(candidate);
+    for (const nodeId of nodes) room.look(nodeId);
+    if (room.fits) victims.delete(candidate);
+    else {
+      absent.goes(candidate);
+      for (const nodeId of nodes) room.look(nodeId);
+    }
   }
-  return { victims, exact: false };
+  return { victims: [...victims], exact: false };
 }
 
 function usesScalars({ resources, binding }: PlaceRequest): boolean {
   return binding === "node" || Object.values(resources).some((amount) => amount > 0);
 }
 
+/** Those who hold nothing for the time of a look. */
+export interface Absent {
+  comesBack(reservation: Reservation): void;
+  goes(reservation: Reservation): void;
+}
+
 /** What `look` finds while some reservations hold nothing from an instant on. Nobody sees the state meanwhile. */
 export function without<T>(
   state: PoolState,
   { gone, from }: { readonly gone: readonly Reservation[]; readonly from: number },
-  look: () => T,
+  look: (absent: Absent) => T,
 ): T {
-  // One that is over by then stays as it is: to end at that instant would make it longer.
-  const cut = gone.filter(({ end }) => end > from);
-  const changes = cut.map((before) => ({
-    kind: "reservation" as const,
-    before,
-    after:
-      before.start >= from ? { ...before, state: "preempted" as const } : { ...before, end: from },
-  }));
+  const changes = new Map<ReservationId, Change>();
+  const absent: Absent = {
+    goes(before) {
+      // One that is over by then stays as it is: to end at that instant would make it longer.
+      if (before.end <= from) return;
+      const after: Reservation =
+        before.start >= from ? { ...before, state: "preempted" } : { ...before, end: from };
+      const change: Change = { kind: "reservation", before, after };
+      state.apply(change);
+      changes.set(before.id, change);
+    },
+    comesBack({ id }) {
+      const change = changes.get(id);
+      if (change) state.revert(change);
+      changes.delete(id);
+    },
+  };
   return state.unseen(() => {
-    for (const change of changes) state.apply(change);
     try {
-      return look();
+      for (const one of gone) absent.goes(one);
+      return look(absent);
     } finally {
-      for (const change of changes.reverse()) state.revert(change);
+      for (const change of [...changes.values()].reverse()) state.revert(change);
     }
   });
 }

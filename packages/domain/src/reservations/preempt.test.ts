@@ -134,6 +134,22 @@ describe("who is told, and how many", () => {
     expect(noticed(turn)).toEqual([]);
   });
 
+  it.each([
+    ["one member", {}],
+    ["a gang", { gang: { size: 2 } }],
+  ])("nobody is told when by the end of a notice there is room anyway: %s", (_, more) => {
+    const turn = poolWith();
+    book(turn, gpus(4, { durationMs: MINUTE }));
+    book(turn, spot(4));
+    expect(preemptible(turn, gpus(1, more))).toBeNull();
+    expect(refused(tryBook(turn, gpus(1, more), { tenantId: "t-b" }))).toMatchObject({
+      code: "NO_CAPACITY",
+    });
+    expect(noticed(turn)).toEqual([]);
+    // More than what comes free by itself is had by telling somebody.
+    expect(preemptible(turn, gpus(5))).toMatchObject({ count: 1 });
+  });
+
   it("the lower offer priority goes first, then the younger", () => {
     const offer = (tenantId: string, priority: number) => ({
       tenantId,

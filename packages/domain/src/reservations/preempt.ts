@@ -5,6 +5,7 @@
 import type { ReservationId } from "../ids.ts";
 import { follow } from "../lifecycle.ts";
 import type { PlaceRequest, PoolConfig, Preemption, Reservation } from "../model.ts";
+import { place } from "../placer/place.ts";
 import { type Victims, findVictims } from "../placer/victims.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import type { Turn } from "../turn.ts";
@@ -23,8 +24,8 @@ export interface Preempting extends Victims {
 }
 
 /**
- * Who would have to go for a regular request that does not fit; null when nobody's going would help, and
- * for a spot request, which never preempts.
+ * Who would have to go for a regular request that does not fit; null when nobody's going would help, when
+ * by the end of a notice there is room anyway, and for a spot request, which never preempts.
  */
 export function planPreemption(
   state: PoolState,
@@ -33,8 +34,22 @@ export function planPreemption(
 ): Preempting | null {
   if (request.spot) return null;
   const later = afterNotice(config, request, now);
+  if (roomComesAnyway(state, request, later)) return null;
   const found = findVictims(state, later);
   return found && { ...found, startsAt: later.start, request: later };
+}
+
+/**
+ * Whether a request that does not fit has room by the end of a notice without anybody's going: whoever was
+ * told would go for nothing. Unlike a want of room, that may be over when others book.
+ */
+export function roomComesAnyway(
+  state: PoolState,
+  request: PlaceRequest,
+  later: PlaceRequest,
+): boolean {
+  if (later.start === request.start || state.preemptible().size === 0) return false;
+  return place(state, later, { candidatesMax: 1 }).fits;
 }
 
 /** The request in the window that it would get if somebody had to be told first. */

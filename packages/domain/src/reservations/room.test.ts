@@ -101,6 +101,31 @@ describe("a lease of whole nodes", () => {
     expect(accepted(booked(turn, nodes(1))).members[0]?.nodeId).toBe(nodeId(2));
   });
 
+  it.each(["request", "line"])("with nvlink-all on the %s has its GPUs in one domain", (where) => {
+    const wired = (n: number, domains: readonly (string | null)[]) => {
+      const node = gpuNode(n, domains.length);
+      const units = node.units.map((unit, at) => ({ ...unit, nvlinkDomain: domains[at] ?? null }));
+      return { ...node, units };
+    };
+    const few = [wired(0, ["d0", "d1"]), wired(1, [null, null]), wired(2, ["d0", null])];
+    const many = wired(3, ["d0", "d0", "d0"]);
+    const topology = "nvlink-all" as const;
+    const shape =
+      where === "request"
+        ? nodes(1, { topology })
+        : nodes(1, { devices: [{ class: "node", count: 1, topology }] });
+    const turn = turnOn({ ...gpuPool(0, 0, poolConfig()), nodes: [...few, many] });
+    expect(accepted(booked(turn, shape)).members[0]?.nodeId).toBe(nodeId(3));
+    expect(refused(booked(turn, shape))).toMatchObject({
+      reason: {
+        code: "NVLINK",
+        message:
+          "1 whole node with nvlink-all: 3 of 4 nodes have GPUs that are not all in one NVLink domain, 1 is booked in this window",
+      },
+    });
+    expect(booked(turn, nodes(3)).ok).toBe(true);
+  });
+
   it("of a gang is a node a member", () => {
     const made = accepted(booked(mixed(100), nodes(1, { gang: { size: 3 } })));
     expect(made.gang).toEqual({ size: 3 });

@@ -10,7 +10,7 @@ import { planOf } from "../placer/plan.ts";
 import { without } from "../placer/victims.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
-import { afterNotice } from "./preempt.ts";
+import { afterNotice, roomComesAnyway } from "./preempt.ts";
 import type { ResolvedBooking } from "./request.ts";
 
 /** Where a waiter found no room: everything that was touched later may have some. */
@@ -23,10 +23,49 @@ interface Failure {
 /** Only ever saves time: what is not known is looked at in full. */
 const failures = new WeakMap<Waiter, Failure>();
 
-/** It was looked at in full, or as good as, and there is no room for it. */
-export function noteNoRoom(state: PoolState, waiter: Waiter): void {
+/** Who tells nobody to go because room comes anyway: when others book that, they may have to. */
+const counting = new WeakMap<PoolState, Set<Waiter>>();
+
+/**
+ * It was looked at in full, and there is no room for it.
+ * @returns whether that stays so until something is given back
+ */
+export function noteNoRoom(
+  state: PoolState,
+  waiter: Waiter,
+  { booking, now }: { readonly booking: ResolvedBooking; readonly now: number },
+): boolean {
+  const { request } = booking;
+  if (!request.spot && roomComesAnyway(state, request, afterNotice(booking.config, request, now))) {
+    forgetNoRoom(waiter);
+    countingOn(state).add(waiter);
+    return false;
+  }
+  counting.get(state)?.delete(waiter);
+  stillNoRoom(state, waiter);
+  return true;
+}
+
+/** It was looked at as far as anything was given back, which comes to the same. */
+export function stillNoRoom(state: PoolState, waiter: Waiter): void {
   const { config, revision } = state;
   failures.set(waiter, { state, config, revision });
+}
+
+/** Whether somebody in line is to be looked at again even when nothing was given back. */
+export function someCountOnRoom(state: PoolState): boolean {
+  for (const waiter of counting.get(state) ?? [])
+    if (state.waiting.get(waiter.id) === waiter) return true;
+  return false;
+}
+
+/** Those that wait no more are forgotten once they are the most of what is remembered. */
+function countingOn(state: PoolState): Set<Waiter> {
+  let those = counting.get(state);
+  if (!those) counting.set(state, (those = new Set<Waiter>()));
+  if (those.size > 2 * state.waiting.size + 64)
+    for (const waiter of those) if (state.waiting.get(waiter.id) !== waiter) those.delete(waiter);
+  return those;
 }
 
 /** What keeps it waiting is not room alone: that may go without any node being touched. */

@@ -7,6 +7,7 @@ import { releaseReservation } from "./release.ts";
 import type { BookingShape } from "./request.ts";
 import {
   HOUR,
+  MINUTE,
   NOW,
   type TestTurn,
   accepted,
@@ -111,6 +112,19 @@ describe("a request that may wait", () => {
     for (let n = 0; n < WAITERS_MAX; n += 1) waits(turn);
     expect(refused(ask(turn)).code).toBe("RATE_LIMITED");
     expect(waits(turn, { tenantId: "t-b" }).tenantId).toBe("t-b");
+  });
+
+  it("tells nobody to go while room comes anyway, and does when others have booked that", () => {
+    const turn = turnOn(gpuPool(1, 2));
+    accepted(ask(turn, { shape: gpus(1, { durationMs: MINUTE }) }));
+    accepted(ask(turn, { shape: gpus(1, { spot: true, durationMs: 4 * HOUR }) }));
+    const waiter = waits(turn, { tenantId: "t-b" });
+    useFreed(turn);
+    expect(turn.state.reservation(waiter.id)).toBeUndefined();
+    accepted(ask(turn, { tenantId: "t-c", shape: gpus(1, { start: NOW + 2 * MINUTE }) }));
+    useFreed(turn);
+    expect(turn.state.reservation(waiter.id)).toMatchObject({ start: NOW + 2 * MINUTE });
+    expect(turn.takeEvents()).toContain("reservation.preempting");
   });
 });
 

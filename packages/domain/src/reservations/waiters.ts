@@ -11,7 +11,7 @@ import type { PoolState } from "../state/pool-state.ts";
 import type { Turn } from "../turn.ts";
 import { type CreateAsk, createReservation } from "./create.ts";
 import { type ResolvedBooking, resolveBooking } from "./request.ts";
-import { forgetNoRoom, mayHaveRoom, noteNoRoom } from "./second-look.ts";
+import { forgetNoRoom, mayHaveRoom, noteNoRoom, stillNoRoom } from "./second-look.ts";
 
 /** One tenant's, in one pool: each is tried at everything that is freed. */
 export const WAITERS_MAX = 100;
@@ -47,7 +47,8 @@ export function createOrWait(turn: Turn, ask: CreateAsk, wait: WaitAsk): Result<
     });
   const waiter = newWaiter(turn, ask, wait);
   turn.apply({ kind: "waiter", before: null, after: waiter });
-  noteNoRoom(turn.state, waiter);
+  const resolved = resolveBooking(turn.state, turn.now, ask);
+  if (resolved.ok) noteNoRoom(turn.state, waiter, { booking: resolved.value, now: turn.now });
   return ok({ kind: "waits", waiter });
 }
 
@@ -98,14 +99,15 @@ export function serveWaiters(turn: Turn): void {
 /** Whether there was, or may still be, room for it: false is one that would not fit under any quota. */
 function serve(turn: Turn, waiter: Waiter, booking: ResolvedBooking): boolean {
   const { state, now } = turn;
-  if (mayHaveRoom(state, waiter, { booking, now })) {
-    const served = createReservation(turn, askOf(waiter));
-    if (served.ok) stopWaitingFor(turn, waiter);
-    else if (served.refusal.code !== "NO_CAPACITY") forgetNoRoom(waiter);
-    if (served.ok || served.refusal.code !== "NO_CAPACITY") return true;
+  if (!mayHaveRoom(state, waiter, { booking, now })) {
+    stillNoRoom(state, waiter);
+    return false;
   }
-  noteNoRoom(state, waiter);
-  return false;
+  const served = createReservation(turn, askOf(waiter));
+  if (served.ok) stopWaitingFor(turn, waiter);
+  else if (served.refusal.code !== "NO_CAPACITY") forgetNoRoom(waiter);
+  else return !noteNoRoom(state, waiter, { booking, now });
+  return true;
 }
 
 /** Whether anybody could be told. A server that is new here was there when its caller began to wait. */

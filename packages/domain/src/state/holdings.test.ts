@@ -1,8 +1,10 @@
 /** What a reservation that is more than units for a while holds: whole nodes, pins, notices. */
 import { expect, test } from "vitest";
-import { NO_SCALARS, type Reservation } from "../model.ts";
+import { NO_SCALARS, type Node, type Reservation } from "../model.ts";
 import { recountRollup } from "../rollup/recount.ts";
-import { buildNode, buildReservation, buildSnapshot } from "../testing/index.ts";
+import { extension } from "../placer/extend.ts";
+import { place } from "../placer/place.ts";
+import { buildNode, buildRequest, buildReservation, buildSnapshot } from "../testing/index.ts";
 import { PoolState } from "./pool-state.ts";
 
 const node = buildNode(1, { gpus: 4, vfs: 2 });
@@ -100,4 +102,37 @@ test("one under notice that has not begun is reserved, and is found by whoever c
   expect(state.due(10)).toMatchObject({ kind: "start" });
   expect(state.victimsOf(byId)).toEqual([row]);
   expect(state.preemptible().size).toBe(0);
+});
+
+test("a device that joins a leased node is nobody else's until the lease is over, and may leave again", () => {
+  const held = lease(5);
+  const state = PoolState.load(buildSnapshot([node], [held]));
+  const grown = buildNode(1, { gpus: 5, vfs: 2 });
+  const units = [...node.units, ...grown.units.filter(({ id }) => !all.includes(id))];
+  const after: Node = { ...node, units };
+  const joined = { kind: "node" as const, before: node, after };
+  state.apply(joined);
+  const fits = (start: number, end: number): boolean =>
+    place(state, buildRequest({ start, end })).fits;
+  expect([fits(0, 5), fits(0, 6), fits(14, 15), fits(15, 16)]).toEqual([true, false, false, true]);
+  expect(state.rollup()).toEqual(recountRollup(buildSnapshot([after], [held]), 0));
+  const loaded = PoolState.load(buildSnapshot([after], [held]));
+  for (const { id } of units) expect(loaded.bookingsOf(id)).toEqual(state.bookingsOf(id));
+
+  const extra = units.filter(({ id }) => !all.includes(id)).map(({ id }) => id);
+  expect(extra).toHaveLength(1);
+  const later = buildReservation(2, { node: after, unitIds: extra }, { start: 20, end: 30 });
+  const booked = { kind: "reservation" as const, before: null, after: later };
+  state.apply(booked);
+  expect(extension(state, held, 25)).toMatchObject({ fits: false, latestEnd: 20 });
+  state.revert(booked);
+
+  const ended = { ...held, state: "released" as const, endedAt: 0 };
+  const release = { kind: "reservation" as const, before: held, after: ended };
+  state.apply(release);
+  expect(fits(5, 6)).toBe(true);
+  state.revert(release);
+  state.revert(joined);
+  expect(state.node(node.id)).toBe(node);
+  expect([fits(0, 5), fits(0, 6), fits(15, 16)]).toEqual([true, false, true]);
 });

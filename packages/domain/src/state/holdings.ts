@@ -51,6 +51,10 @@ export function moveHoldings(
     moveScalars(books, reservation, { entry, member, step, part });
     if (part === "phase") continue;
     for (const unit of places) moveBooking(entry, unit, { reservation, step });
+    if (reservation.binding === "node") {
+      const { id: reservationId, start, end } = reservation;
+      entry.holdRest({ reservationId, start, end }, step);
+    }
     charge(books, reservation, { units: places.map((at) => entry.node.units[at] as Unit), step });
   }
   if (part === "all") movePins(books, reservation, step);

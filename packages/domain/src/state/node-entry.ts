@@ -1,5 +1,5 @@
 /** One node as the state keeps it: its bookings, what of it is fit for use, and its part of the rollup. */
-import type { UnitId } from "../ids.ts";
+import type { ReservationId, UnitId } from "../ids.ts";
 import { SCALARS } from "../model.ts";
 import type { UnitReservation } from "../claims.ts";
 import type { Node, Scalar } from "../model.ts";
@@ -7,7 +7,7 @@ import { Profile } from "../profile.ts";
 import { invariant } from "../refusal.ts";
 import { bucketOfNode, bucketOfUnit, isFaulty } from "../rollup/buckets.ts";
 import type { Bucket } from "../rollup/buckets.ts";
-import { Calendar } from "./calendar.ts";
+import { type Booking, Calendar } from "./calendar.ts";
 import type { Counters } from "./counters.ts";
 import type { Shape } from "./shape.ts";
 
@@ -43,6 +43,8 @@ export class NodeEntry {
   readonly bookings: Readonly<Record<Phase, Uint32Array>>;
   /** Live leases of the whole node, by phase. */
   readonly leases: Record<Phase, number>;
+  /** When each of them has the node. */
+  readonly #leased: Map<ReservationId, Booking>;
   /** Only scalars that were ever booked here. */
   readonly scalarUse: Map<Scalar, ScalarUse>;
   /** By unit: the unit reservations that speak for it, by start; null when the node has none. */
@@ -60,6 +62,7 @@ export class NodeEntry {
     this.#unitBuckets = node.units.map((unit) => bucketOfUnit(node, unit));
     this.scalarUse = old?.scalarUse ?? new Map<Scalar, ScalarUse>();
     this.leases = old?.leases ?? { active: 0, reserved: 0 };
+    this.#leased = old ? old.#leased : new Map<ReservationId, Booking>();
     if (old && sameUnits(old.node, node)) {
       this.calendar = old.calendar;
       this.bookings = old.bookings;
@@ -71,6 +74,29 @@ export class NodeEntry {
       reserved: new Uint32Array(node.units.length),
     };
     if (old && old.calendar.size > 0) this.#takeOver(old);
+    for (const lease of this.#leased.values()) this.#holdRest(lease);
+  }
+
+  /**
+   * A lease has the whole node: also a device that joined it since, which is nobody else's until the lease is
+   * over. It is not counted, as the lease was not booked with it.
+   * Comes after the lease's own units, when it takes hold and when it lets go.
+   */
+  holdRest(lease: Booking, step: 1 | -1): void {
+    const { reservationId, start } = lease;
+    if (step === 1) {
+      this.#leased.set(reservationId, lease);
+      return this.#holdRest(lease);
+    }
+    this.#leased.delete(reservationId);
+    for (let unit = 0; unit < this.node.units.length; unit += 1)
+      if (this.calendar.holdersIn(unit, lease).includes(reservationId))
+        this.calendar.remove(unit, start, reservationId);
+  }
+
+  #holdRest(lease: Booking): void {
+    for (let unit = 0; unit < this.node.units.length; unit += 1)
+      if (this.calendar.freeOf([unit], lease)[0] === 1) this.calendar.insert(unit, lease);
   }
 
   /** Moves the counted bookings of one unit. */
@@ -164,6 +190,11 @@ export class NodeEntry {
       const bookings = old.calendar.bookingsOf(from);
       if (bookings.length === 0) return;
       const to = places.get(unit.id);
+      // What only joined a leased node may leave again.
+      if (to === undefined && bookings.every(({ reservationId: id }) => this.#leased.has(id))) {
+        const counted = (old.bookings.active[from] ?? 0) + (old.bookings.reserved[from] ?? 0);
+        if (counted === 0) return;
+      }
       invariant(to !== undefined, `unit ${unit.id} left its node while booked`);
       for (const booking of bookings) this.calendar.insert(to, booking);
       this.bookings.active[to] = old.bookings.active[from] as number;

@@ -144,7 +144,7 @@ export const poolArb: fc.Arbitrary<PoolSnapshot> = fc
 const selectorArb = fc.record(
   {
     model: mostly("H100", "A100"),
-    memoryGiB: fc.constantFrom(40, 80),
+    memoryGiB: fc.constantFrom(0, 40, 80),
     labels: fc.constantFrom({ rack: "r1" }, {}),
   },
   { requiredKeys: [] },

@@ -31,6 +31,13 @@ function holds(reservation: Reservation, unit: Unit): boolean {
   return reservation.members.some((member) => member.unitIds.includes(unit.id));
 }
 
+/** The whole node is leased, whatever joined it since. */
+function leases({ nodes }: PoolSnapshot, { binding, members }: Reservation, unit: Unit): boolean {
+  if (binding !== "node") return false;
+  const node = nodes.find(({ units }) => units.some(({ id }) => id === unit.id));
+  return members.some(({ nodeId }) => nodeId === node?.id);
+}
+
 /** A part of a GPU is no better than the GPU. */
 export function bruteIsSound(node: Node, unit: Unit): boolean {
   const chain = [unit, ...node.gpus.filter((gpu) => gpu.id === unit.parentUnitId)];
@@ -45,7 +52,7 @@ export function bruteIsFree(
   return !snapshot.reservations.some((r) => {
     const pinned = r.pins.filter((pin) => pin.unitIds.includes(unit.id));
     if (pinned.some((pin) => meets({ start: pin.from, end: r.start }, window))) return true;
-    return holds(r, unit) && meets(r, window);
+    return (holds(r, unit) || leases(snapshot, r, unit)) && meets(r, window);
   });
 }
 
@@ -115,9 +122,7 @@ function unitMatches(unit: Unit, line: DeviceLine): boolean {
   const wanted = line.selector ?? {};
   if (wanted.model !== undefined && wanted.model !== unit.model) return false;
   if (wanted.profile !== undefined && wanted.profile !== unit.profile) return false;
-  if (wanted.memoryGiB !== undefined) {
-    if (unit.memoryGiB === null || unit.memoryGiB < wanted.memoryGiB) return false;
-  }
+  if (wanted.memoryGiB !== undefined && (unit.memoryGiB ?? 0) < wanted.memoryGiB) return false;
   return wanted.unitIds === undefined || wanted.unitIds.includes(unit.id);
 }
 
@@ -232,9 +237,14 @@ function neverWhole(node: Node, request: PlaceRequest): Cause | null {
       (model !== undefined && gpu.model !== model) ||
       (memoryGiB !== undefined && (gpu.memoryGiB ?? 0) < memoryGiB),
   );
-  const picky = model !== undefined || memoryGiB !== undefined;
+  const picky = model !== undefined || (memoryGiB ?? 0) > 0;
   if (unlike || (picky && gpus.length === 0)) return "SELECTOR";
   if (node.units.length === 0) return "COUNT";
+  const uncut = node.gpus.some((gpu) => node.units.every((u) => u.parentUnitId !== gpu.id));
+  if (uncut) return "COUNT";
+  const linked = request.topology === "nvlink-all" || line.topology === "nvlink-all";
+  const domains = new Set(gpus.map((gpu) => gpu.nvlinkDomain));
+  if (linked && gpus.length > 1 && (domains.size > 1 || domains.has(null))) return "NVLINK";
   return SCALARS.some((s) => request.resources[s] > node.scalars[s]) ? "SCALAR" : null;
 }
 

@@ -193,7 +193,6 @@ const wideRequestArb: fc.Arbitrary<PlaceRequest> = fc
       ...asked,
       binding: "node",
       devices: [line],
-      topology: "any",
       resources: NO_SCALARS,
     };
   });

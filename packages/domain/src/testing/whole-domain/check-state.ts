@@ -10,7 +10,7 @@ import { PoolState, type StateDelta } from "../../state/pool-state.ts";
 import { findRoom } from "../../reservations/room.ts";
 import { resolveBooking } from "../../reservations/request.ts";
 import type { Change } from "../../turn.ts";
-import { TENANTS } from "./draws.ts";
+import { TENANTS } from "./start.ts";
 import {
   chargeOf,
   dump,
@@ -157,6 +157,7 @@ function checkOne(world: World, { gate: { rows } }: Batch, { r, say }: One): voi
 function checkLacking({ gate: { state, rows }, turn }: Batch, say: Say): void {
   for (const r of rows.reservations) {
     if (r.degraded?.untried) say(`${r.id} was not tried`);
+    if (isAmongMany(rows, r, r.chargedTenantId)) continue;
     if (r.degraded && r.state === "scheduled" && rehouse(state, r).ok)
       say(`${r.id} could be elsewhere`);
   }
@@ -174,6 +175,21 @@ function checkLacking({ gate: { state, rows }, turn }: Batch, say: Say): void {
     if (fits && withinQuota(state, rows, charged))
       say(`${r.id} ends for ${preemption.byId}, which is gone`);
   }
+}
+
+/**
+ * A lease is over its quota when the best nodes are and those with the fewest GPUs: others that cost less
+ * of something else are not looked for, until somebody takes the ones that were.
+ */
+function isAmongMany(
+  { config }: Pick<PoolSnapshot, "config">,
+  { binding }: { binding: string },
+  payer: string,
+): boolean {
+  return (
+    binding === "node" &&
+    (config?.quotas ?? []).some((q) => q.tenantId === payer && q.resource === "vcpu")
+  );
 }
 
 function withinQuota(state: PoolState, rows: PoolSnapshot, r: Reservation): boolean {
@@ -200,7 +216,9 @@ function checkWaiter(
   if (world.gone.has(waiter.serverId) && world.now - waiter.since >= 5_000) return;
   const { ask, tenantId, ancestors } = waiter;
   const resolved = resolveBooking(state, world.now, { tenantId, ancestors, shape: ask });
-  if (resolved.ok && findRoom(state, resolved.value).ok) say(`${waiter.id} waits and has room`);
+  if (!resolved.ok) return;
+  if (isAmongMany(state, ask, resolved.value.charge.tenantId)) return;
+  if (findRoom(state, resolved.value).ok) say(`${waiter.id} waits and has room`);
   const onlyFreed = turn.changes.every((c) => c.kind !== "reservation" || c.after.endedAt !== null);
   if (!turn.hasFreed || !onlyFreed || !canBook(world, state, waiter)) return;
   for (const change of turn.changes.toReversed()) state.revert(change);

@@ -4,7 +4,7 @@ import { RESOURCES, SCALARS } from "../../model.ts";
 import type { Node, PoolSnapshot, Reservation, Scalar, Unit } from "../../model.ts";
 import type { PoolState } from "../../state/pool-state.ts";
 import { bruteIsSound } from "../brute-force.ts";
-import { TENANTS } from "./draws.ts";
+import { TENANTS } from "./start.ts";
 
 export interface Span {
   readonly start: number;

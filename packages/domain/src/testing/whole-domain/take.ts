@@ -21,7 +21,8 @@ import { cancelUnitReservation } from "../../unit-reservations/end.ts";
 import { reclaimUnits } from "../../unit-reservations/reclaim.ts";
 import { releaseUnits } from "../../unit-reservations/release.ts";
 import { reaffirmUnitReservation } from "../../unit-reservations/review.ts";
-import { type CreateStep, type Step, SITE, nodeIdAt, policyOf, reportOf } from "./draws.ts";
+import { SITE, nodeIdAt, policyOf, reportOf } from "./start.ts";
+import type { CreateStep, Step } from "./steps.ts";
 import { type Batch, type BatchTurn, type Gate, type World, minutes } from "./world.ts";
 
 type Of<D extends Step["do"]> = Extract<Step, { do: D }>;

@@ -20,7 +20,7 @@ import { MINUTE, NOW, derive, gpuPool } from "../../reservations/test-kit.ts";
 import { PoolState } from "../../state/pool-state.ts";
 import { type Change, type DomainEvent, type Turn, frees } from "../../turn.ts";
 import { changed } from "../history.ts";
-import { type NodeDraw, type Start, SITE, nodeIdAt, policyOf, reportOf } from "./draws.ts";
+import { type NodeDraw, type Start, SITE, nodeIdAt, policyOf, reportOf } from "./start.ts";
 
 export const minutes = (count: number): number => Math.round(count * MINUTE);
 
