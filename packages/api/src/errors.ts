@@ -133,7 +133,10 @@ function quotaExceeded(refusal: Extract<Refusal, { code: "QUOTA_EXCEEDED" }>): A
       details: { resource, max, peak: null, remaining, requested },
     });
   return new ApiError("QUOTA_EXCEEDED", {
-    message: `${requested} ${resource} asked for, ${peak ?? 0} of ${max} are in use in this window.`,
+    message:
+      max === 0
+        ? `${requested} ${resource} asked for, and the tenant has no quota of ${resource} in this pool.`
+        : `${requested} ${resource} asked for, ${peak ?? 0} of ${max} are in use in this window.`,
     details: { resource, max, peak, remaining: null, requested },
   });
 }

@@ -1,3 +1,4 @@
+import { Cancelled } from "@berth/engine";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import superjson from "superjson";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -131,6 +132,12 @@ describe("what goes wrong inside", () => {
       expect(text).not.toContain("select");
     }
     expect(log).toContain("22P02");
+  });
+
+  test("is no warning, and no stack in the log, when the caller hung up", async () => {
+    await failing(() => new Cancelled());
+    expect(it.lines.map(({ level }) => level)).toEqual(["info"]);
+    expect(JSON.stringify(it.lines)).not.toContain("stack");
   });
 
   test("is UNAVAILABLE and worth another try when the database is away", async () => {

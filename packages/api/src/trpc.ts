@@ -68,5 +68,8 @@ function wrapped(thrown: unknown, ctx: ApiContext, path: string): TRPCError {
 function logFailure(error: ApiError, ctx: ApiContext, method: string): void {
   const fields = { requestId: ctx.requestId, method, ...logFields(error) };
   if (error.code === "INTERNAL") ctx.log.error(fields, "a call failed");
+  // Nothing is wrong with the server, and callers hang up as often as they like.
+  else if (error.cause instanceof Error && error.cause.name === "Cancelled")
+    ctx.log.info({ requestId: ctx.requestId, method }, "the caller went away before the answer");
   else ctx.log.warn(fields, "a call could not be answered");
 }

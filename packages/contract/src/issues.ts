@@ -60,7 +60,7 @@ function sentence(issue: Exclude<z.core.$ZodIssue, { code: "unrecognized_keys" }
 
 function bound(origin: string, side: "least" | "most", value: number | bigint): string {
   if (origin === "string") return `have at ${side} ${value} characters`;
-  if (origin === "array") return `have at ${side} ${value} entries`;
+  if (origin === "array") return `have at ${side} ${value} ${value === 1 ? "entry" : "entries"}`;
   return `be at ${side} ${value}`;
 }
 

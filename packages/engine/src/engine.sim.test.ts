@@ -155,6 +155,31 @@ test("a planner that keeps losing plans under the pool's lock and is served", as
   expect(rowsOf(store)).toHaveLength(1);
 });
 
+test.each(["committed", "rolled back"])(
+  "a plan under the lock whose COMMIT was not answered is found out about: %s",
+  async (became) => {
+    const store = await storeWithPool(1, 4);
+    const resolved: string[] = [];
+    const engine = engineOn(store, seeded(13), {
+      observer: { unknownOutcome: (outcome) => resolved.push(outcome) },
+    });
+    const [apply, locked] = [store.apply.bind(store), store.locked.bind(store)];
+    store.apply = () => Promise.resolve({ ok: false, kind: "stale", seq: -1 });
+    store.locked = async (gateId, work) => {
+      [store.apply, store.locked] = [apply, locked];
+      const undone = { ok: true, seq: 2 } as const;
+      await locked(gateId, (gate) =>
+        work(became === "committed" ? gate : { ...gate, apply: () => Promise.resolve(undone) }),
+      );
+      throw new StoreError({ kind: "unknown" });
+    };
+    const decided = await engine.submit(POOL, book({ tenantId: "t-a", gpus: 1, durationMs: HOUR }));
+    expect(decided.value.ok).toBe(true);
+    expect(resolved).toEqual([became === "committed" ? "committed" : "aborted"]);
+    expect(rowsOf(store)).toHaveLength(1);
+  },
+);
+
 test("a command that throws is answered alone; its neighbours in the batch are booked", async () => {
   const store = await storeWithPool(1, 4);
   const engine = engineOn(store, seeded(3));

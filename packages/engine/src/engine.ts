@@ -36,6 +36,8 @@ export interface Engine {
    * @throws Cancelled, Unavailable
    */
   wait(wait: Wait, signal?: AbortSignal): Promise<Waited>;
+  /** How many callers wait here. */
+  readonly waiting: number;
   /** Sends everybody away who waits here: the server is about to stop. */
   endWaits(): Promise<void>;
   /** Reads a committed state in which nothing is due; null when there is no such pool. */
@@ -122,6 +124,10 @@ class BookingEngine implements Engine {
 
   wait(wait: Wait, signal?: AbortSignal): Promise<Waited> {
     return this.#waits.wait(wait, signal);
+  }
+
+  get waiting(): number {
+    return this.#waits.size;
   }
 
   endWaits(): Promise<void> {

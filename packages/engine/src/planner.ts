@@ -38,6 +38,8 @@ export interface Plan {
   readonly left: readonly Pending[];
   readonly planMs: number;
   readonly healing: HealingFacts;
+  /** Spot bookings that were given notice. */
+  readonly noticed: number;
 }
 
 export interface PlanContext extends TurnContext {
@@ -89,8 +91,11 @@ export function planBatch(
     const id = freshId("evt", view.now, random(10));
     const batch = turn.isIdle ? null : { ...turn.finish(id), ...planned.extras };
     const { answers, left } = planned;
-    const healing = healingFacts(turn, batch);
-    return { view, carried, batch, answers, left, planMs: elapsed() - started, healing };
+    const facts = {
+      healing: healingFacts(turn, batch),
+      noticed: told(batch, "reservation.preempting"),
+    };
+    return { view, carried, batch, answers, left, planMs: elapsed() - started, ...facts };
   } finally {
     turn.rollback(start);
   }
@@ -98,10 +103,13 @@ export function planBatch(
 
 function healingFacts(turn: BatchTurn, batch: GateBatch | null): HealingFacts {
   const { tries, searches } = healingOf(turn);
-  const count = (type: EventType): number =>
-    batch?.events.filter((event) => event.type === type).length ?? 0;
-  const healed = count("reservation.healed");
-  return { tries, searches, healed, degraded: count("reservation.degraded") };
+  const healed = told(batch, "reservation.healed");
+  return { tries, searches, healed, degraded: told(batch, "reservation.degraded") };
+}
+
+/** How many events of the type the batch has. */
+function told(batch: GateBatch | null, type: EventType): number {
+  return batch?.events.filter((event) => event.type === type).length ?? 0;
 }
 
 /** What comes before anything else on any gate: leases are minded, then time does what is due. */

@@ -190,6 +190,7 @@ export class PoolRunner {
     }
     const { tries, degraded, healed } = plan.healing;
     if (tries + degraded + healed > 0) this.#context.observer.healed?.(plan.healing);
+    if (plan.noticed > 0) this.#context.observer.noticed?.(plan.noticed);
     for (const { pending, result } of plan.answers)
       pending.settle({ value: result, seq, now: plan.view.now });
   }
@@ -198,13 +199,17 @@ export class PoolRunner {
   async #decideLocked(round: Round): Promise<void> {
     const { store, observer } = this.#context;
     observer.lockedPlan?.();
-    const { plan, outcome } = await store.locked(this.#gateId, async (locked) => {
+    let sent: Plan | null = null;
+    const planned = store.locked(this.#gateId, async (locked) => {
       const view = await this.cache.refresh(locked);
       if (!view) throw new NoSuchGate(this.#gateId);
-      const planned = this.#planRound(view, round);
-      const { batch } = planned;
-      const written = batch && (await locked.apply(view.seq, view.now, batch));
-      return { plan: planned, outcome: written ?? { ok: true as const, seq: view.seq } };
+      const plan = (sent = this.#planRound(view, round));
+      const written = plan.batch && (await locked.apply(view.seq, view.now, plan.batch));
+      return { plan, outcome: written ?? { ok: true as const, seq: view.seq } };
+    });
+    const { plan, outcome } = await planned.catch(async (error: unknown) => {
+      if (store.failureOf(error).kind !== "unknown" || !sent?.batch) throw error;
+      return { plan: sent, outcome: await this.#resolve(sent) };
     });
     if (outcome.ok) return this.#taken(plan, outcome.seq);
     if (isOneCommands(outcome) && round.todo.length > 1) return this.#halve(round.todo);

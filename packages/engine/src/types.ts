@@ -71,6 +71,8 @@ export interface EngineObserver extends BeatObserver {
    * many of these searched the pool, and how many are sound, or flagged as degraded, by it.
    */
   healed?(facts: HealingFacts): void;
+  /** One gated write that gave notice to so many spot bookings. */
+  noticed?(count: number): void;
   /** How late a due transition was applied by the worker, in milliseconds. */
   lag?(ms: number): void;
 }

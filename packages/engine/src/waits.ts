@@ -105,6 +105,11 @@ export class Waits {
     });
   }
 
+  /** How many callers wait. */
+  get size(): number {
+    return [...this.#lanes.values()].reduce((sum, { callers }) => sum + callers.size, 0);
+  }
+
   /** Something was written to the pool by this process: perhaps for one of them. */
   written(gateId: GateId): void {
     this.#lanes.get(gateId)?.wake.abort();

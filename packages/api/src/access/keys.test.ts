@@ -82,6 +82,21 @@ describe("a key", () => {
     expect(await elsewhere.authenticate(token)).toBeNull();
   });
 
+  test("that many ask about at once costs one query", async () => {
+    const token = await storeKey();
+    let queries = 0;
+    const sql = new Proxy(db.sql, {
+      apply(target, self, parts) {
+        queries += 1;
+        return Reflect.apply(target, self, parts) as unknown;
+      },
+    });
+    const door = createKeys({ ...db, sql }, logInto([]));
+    const asked = Array.from({ length: 200 }, () => door.authenticate(token));
+    for (const principal of await Promise.all(asked)) expect(principal?.id).toBe("t/ci");
+    expect(queries).toBe(1);
+  });
+
   test("notes when it was used", async () => {
     await keys().authenticate(await storeKey());
     await expect

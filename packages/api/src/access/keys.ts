@@ -9,7 +9,7 @@ import type { KeyScope, Log, Principal, Role } from "../call.ts";
 import { principalOf } from "./principal.ts";
 import { hashToken, keyIdOf, sameHash } from "./token.ts";
 
-const KEY_CACHE_MS = 4_000;
+const KEY_CACHE_MS = 3_000;
 const CACHED_MAX = 50_000;
 /** `lastUsedAt` moves at most this often for one key. */
 const USED_EVERY_MS = 60_000;
@@ -77,6 +77,18 @@ export function createKeys(db: Database, log: Log): Keys {
     return entry;
   };
 
+  /** However many ask for a key at once, streams that are asked about again above all, the database is asked once. */
+  const loading = new Map<KeyId, Promise<Cached | null>>();
+  const loadOnce = (keyId: KeyId): Promise<Cached | null> => {
+    const begun = loading.get(keyId);
+    if (begun) return begun;
+    const asked = load(keyId).finally(() => {
+      if (loading.get(keyId) === asked) loading.delete(keyId);
+    });
+    loading.set(keyId, asked);
+    return asked;
+  };
+
   return {
     async authenticate(token) {
       if (token.length > TOKEN_MAX) return null;
@@ -84,7 +96,7 @@ export function createKeys(db: Database, log: Log): Keys {
       if (keyId === null) return null;
       const now = performance.now();
       const known = cache.get(keyId);
-      const entry = known && known.freshUntil > now ? known : await load(keyId);
+      const entry = known && known.freshUntil > now ? known : await loadOnce(keyId);
       if (!entry) cache.delete(keyId);
       if (!entry || !sameHash(hashToken(token), entry.hash) || entry.expiresAt <= now) return null;
       if ((usedAt.get(keyId) ?? -Infinity) + USED_EVERY_MS <= now) {
@@ -96,6 +108,7 @@ export function createKeys(db: Database, log: Log): Keys {
     },
     forget(keyId) {
       cache.delete(keyId);
+      loading.delete(keyId);
     },
   };
 }

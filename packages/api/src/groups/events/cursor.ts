@@ -28,7 +28,10 @@ export function encodeEventCursor(epoch: string, { xid, id }: Place): string {
 export function decodeEventCursor(epoch: string, cursor: string, field = "after"): Place {
   const [, of, xid, id] = CURSOR.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
   if (of === undefined || xid === undefined || id === undefined)
-    throw invalidInput([field], "is not an event cursor");
+    throw invalidInput(
+      [field],
+      "is not an event cursor: give the `cursor` of an event, or leave it out",
+    );
   if (of !== epoch) throw expired("the cursor is from another database");
   return { xid, id: Number(id) };
 }

@@ -112,5 +112,6 @@ async function readSchedules(
     return views;
   };
   const found = await call.deps.engine.read<NodeScheduleView[]>(gateId, read);
+  if (found && gateId === input.poolId) call.answer.seq = found.seq;
   for (const view of found?.value ?? []) into.set(view.id, view);
 }

@@ -2,6 +2,7 @@
 import type { Handler } from "../../call.ts";
 import { bookedPools } from "../../visibility.ts";
 import { allowedPools } from "../allowed-pools.ts";
+import { noteOrder } from "../pool-order.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { memberFacts, reservationPage } from "./store.ts";
 import { type Lookup, reservationView } from "./view.ts";
@@ -24,6 +25,7 @@ export const list: Handler<"reservations.list"> = {
 
     // 2. What is over is shown ended, and the filter on states means the effective one.
     await engine.settle(poolIds);
+    if (input.poolId && poolIds[0]) await noteOrder(call, poolIds[0]);
 
     // 3. The page, and one row more to know whether another follows.
     const rows = await reservationPage(db, {

@@ -3,6 +3,7 @@ import type { Input } from "@berth/contract";
 import { poolInScope } from "../../access/scope.ts";
 import type { Call, Handler, UnitScope } from "../../call.ts";
 import { type PageOf, decodePageCursor, encodePageCursor } from "../page-cursor.ts";
+import { noteOrder } from "../pool-order.ts";
 import { type UnitReservationRow, gatesWithDueTerms, unitReservationPage } from "./store.ts";
 import { unitReservationView } from "./view.ts";
 
@@ -17,6 +18,7 @@ export const list: Handler<"unitReservations.list"> = {
     // 1. Terms that have begun or ended by now are stored so before they are listed and filtered.
     const { db, engine } = call.deps;
     await engine.settle(await gatesWithDueTerms(db, input.nodeId ?? null));
+    if (scope.node?.poolId) await noteOrder(call, scope.node.poolId);
 
     // 2. One page, and one more to know whether any follow.
     const rows = await allowedRows(call, input, { scope, after });

@@ -2,6 +2,7 @@
 import type { UnitReservationId } from "@berth/domain";
 import type { Call, UnitScope } from "../../call.ts";
 import { notFound } from "../../errors.ts";
+import { noteOrder } from "../pool-order.ts";
 import { namedNode } from "./at-node.ts";
 import { unitReservationRow } from "./store.ts";
 import { type UnitReservationView, unitReservationView } from "./view.ts";
@@ -11,7 +12,9 @@ export async function storedUnitReservation(
   scope: UnitScope,
   id: UnitReservationId,
 ): Promise<UnitReservationView> {
-  await call.deps.engine.settle([namedNode(scope).gateId]);
+  const { gateId, poolId } = namedNode(scope);
+  await call.deps.engine.settle([gateId]);
+  if (poolId) await noteOrder(call, poolId);
   const row = await unitReservationRow(call.deps.db, id);
   if (!row) throw notFound("the unit reservation went away between two reads");
   return unitReservationView(row);

@@ -130,6 +130,32 @@ describe("creating", () => {
   });
 });
 
+describe("the audience", () => {
+  it("books with an offer and within its quota, as ever: being in it gives neither", async () => {
+    const machine = await it_.machine(3);
+    await it_.fence(machine, { unitIds: machine.units, allowedOrgIds: ["t-a", "t-m"] });
+    const [u0, u1] = machine.units;
+    const code = async (tenant: string, unitIds: (string | undefined)[]) =>
+      (await it_.api.outcome("reservations.create", it_.wish(machine, tenant, { unitIds }))).code;
+    for (const method of ["pools.get", "capacity.byPool"] as const)
+      expect(
+        await it_.api.test.outcome(
+          method,
+          { tenantId: "t-m", poolId: machine.poolId },
+          await it_.key("t-m"),
+        ),
+      ).toMatchObject({ code: "NOT_FOUND" });
+    expect(await code("t-m", [u0])).toBe("NOT_FOUND");
+    const offer = { tenantId: "t-own", poolId: machine.poolId, toTenantId: "t-a" };
+    await it_.api.call("pools.offer", { ...offer, quota: { gpu: 1 } });
+    expect(await code("t-a", [u0, u1])).toBe("QUOTA_EXCEEDED");
+    expect(await code("t-a", [u0])).toBe("OK");
+    expect(await code("t-a", [u1])).toBe("QUOTA_EXCEEDED");
+    await it_.api.call("pools.unoffer", offer);
+    expect(await code("t-a", [u1])).toBe("NOT_FOUND");
+  });
+});
+
 describe("a term", () => {
   it("begins and ends at its instants, in every read, whoever reads first", async () => {
     const machine = await it_.machine(4);
