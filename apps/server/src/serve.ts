@@ -22,7 +22,7 @@ import { dataFolder } from "./data-folder.ts";
 import { type Server, databaseProblem, ownServer } from "./database.ts";
 import { createApp } from "./http/app.ts";
 import { feedMetrics } from "./http/feed-metrics.ts";
-import { createMetrics } from "./http/metrics.ts";
+import { createMetrics, waitersMetric } from "./http/metrics.ts";
 import { createTraffic } from "./http/traffic.ts";
 import { openapi } from "./openapi.ts";
 import { startUpkeep } from "./upkeep.ts";
@@ -111,6 +111,7 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
   });
   announce = api.feed.announce.bind(api.feed);
   feedMetrics(metrics.registry, () => api.feed.figures());
+  waitersMetric(metrics.registry, () => engine.waiting);
   const traffic = createTraffic();
   const unreachable = oneAtATime(() => missingDatabase(database));
   let draining = false;

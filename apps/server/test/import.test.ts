@@ -131,6 +131,27 @@ describe("our own JSON", () => {
     expect(new Set(units.map(({ memoryGiB }) => memoryGiB))).toEqual(new Set([80]));
   });
 
+  it("shows on a dry run that nodes would join the pool, and none that has joined", async () => {
+    const tenantId = "platform";
+    const { id: siteId } = await server.admin.fleet.putSite({ ...site, name: "joined" });
+    const made = await server.admin.pools.create({
+      ...{ tenantId, siteId, class: "metal-host", agent: "bcd", sharing: "timeslice" },
+      policy: { label: "slots", sharing: { replicas: 2 } },
+    });
+    const nodes = [node("p-1", 2), node("p-2", 1)];
+    const text = JSON.stringify({ site: { ...site, name: "joined" }, nodes });
+    await berthImport(text);
+    const dry = await berthImport(text, "--dry-run", "--pool", made.id);
+    expect(dry.out.slice(0, 2)).toEqual(["~ p-1: pool", "~ p-2: pool"]);
+    await berthImport(text, "--pool", made.id);
+    const again = await berthImport(text, "--dry-run", "--pool", made.id);
+    expect(again.out[0]).toBe(
+      "2 nodes: 0 created, 0 changed, 2 without a difference that the API shows",
+    );
+    const nowhere = await berthImport(text, "--dry-run", "--pool", `pool_${"0".repeat(26)}`);
+    expect(nowhere.code).toBe(4);
+  });
+
   it("says on a dry run which changes it cannot see", async () => {
     const dry = await berthImport(
       JSON.stringify({ site, nodes: [node("j-1", 2, { vcpu: 8, memoryGiB: 9 }), node("j-2", 4)] }),

@@ -108,6 +108,23 @@ describe("a unit reservation over REST", () => {
     });
   });
 
+  it("is not reclaimed in earnest when the query says `dryRun`: a POST has no query", async () => {
+    const { body: made } = await create();
+    const one = `${path}/${String(made["id"])}`;
+    const { body: released } = await send("POST", `${one}/release`);
+    expect(await send("POST", `${one}/reclaim?dryRun=true`)).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_INPUT", message: "dryRun: goes in the body: a POST has no query" },
+    });
+    const plain = { body: { nodeId: fleet.nodeIds[0], reservationId: made["id"] } };
+    expect(
+      await send("POST", "/api/compute/unitReservations/reclaim?dryRun=true", plain),
+    ).toMatchObject({ status: 400, body: { issues: [{ path: ["dryRun"] }] } });
+    expect((await send("GET", one)).body).toEqual(released);
+    await send("POST", `${one}/cancel`);
+    expect((await send("POST", `${one}/cancel`)).status).toBe(200);
+  });
+
   it("is listed by status and in pages, as the query says", async () => {
     const { body: made } = await create();
     const ids = async (query: string) => {
@@ -183,6 +200,18 @@ describe("a unit reservation over REST", () => {
     const { body: none } = await send("GET", nowhere, { token });
     expect(status).toBe(404);
     expect({ ...hidden, requestId: "" }).toEqual({ ...none, requestId: "" });
+  });
+
+  it.each([
+    ["cannot be read", "/v1/nodes/%zz/reservations"],
+    ["is too long", `/v1/nodes/${"a".repeat(5_000)}/reservations`],
+    ["there is not", "/v1/nodes"],
+  ])("under a path that %s is a problem that says so and repeats nothing", async (_case, at) => {
+    const { status, headers, body } = await send("GET", at);
+    expect(status).toBe(404);
+    expect(headers.get("content-type")).toBe("application/problem+json");
+    expect(body).toMatchObject({ code: "NOT_FOUND", detail: "There is no such path." });
+    expect(body["requestId"]).toBe(headers.get("x-request-id"));
   });
 
   it("is described with its own paths in the OpenAPI document", async () => {

@@ -138,6 +138,48 @@ describe("GET /api/compute/events/stream", () => {
     expect((await server.http("reservations.watch", { tenantId: TENANT })).status).toBe(404);
   });
 
+  it("is opened by a GET alone: no other verb leaves a stream behind", async () => {
+    for (const method of ["HEAD", "OPTIONS", "POST"]) {
+      const response = await fetch(`${server.url}/api/compute/events/stream?tenantId=${TENANT}`, {
+        method,
+        headers: { authorization: `Bearer ${ADMIN_KEY}` },
+      });
+      expect([method, response.status]).toEqual([method, 404]);
+      expect([method, await counter(server.url, "berth_streams ")]).toEqual([method, 0]);
+    }
+  });
+
+  it("is not opened by a HEAD over tRPC either", async () => {
+    const input = encodeURIComponent(JSON.stringify({ json: { tenantId: TENANT } }));
+    const response = await fetch(`${server.url}/trpc/reservations.watch?input=${input}`, {
+      method: "HEAD",
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    });
+    expect(response.status).toBe(404);
+    expect(await counter(server.url, "berth_streams ")).toBe(0);
+  });
+
+  it("has a form over tRPC that is refused in a batch, by its name and with the request's id", async () => {
+    const one = { json: { tenantId: TENANT } };
+    for (const [path, inputs] of [
+      ["reservations.watch", { 0: one }],
+      ["pools.list,reservations.watch", { 0: one, 1: one }],
+    ] as const) {
+      const input = encodeURIComponent(JSON.stringify(inputs));
+      const url = `${server.url}/trpc/${path}?batch=1&input=${input}`;
+      const response = await fetch(url, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
+      expect(response.status).toBe(400);
+      const { error } = (await response.json()) as { error: { json: { data: object } } };
+      expect(error.json.data).toMatchObject({
+        berth: {
+          code: "INVALID_INPUT",
+          message: expect.stringContaining("reservations.watch is a stream") as string,
+          requestId: response.headers.get("x-request-id"),
+        },
+      });
+    }
+  });
+
   it("ends with the reason when its key is revoked, and counts no stream that is closed", async () => {
     const { key, secret } = await server.admin.access.createKey({
       tenantId: TENANT,

@@ -42,6 +42,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: PATH_MAX },
+    // A path that cannot be read, or is too long, comes by no hook and no other handler.
+    frameworkErrors: (_error, { id }, reply) =>
+      sendProblem(reply.header("x-request-id", id), noSuchPath()),
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
   app.decorateRequest("principal", null);
@@ -52,9 +55,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(helmet, {
     contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   });
-  app.setNotFoundHandler((_request, reply) =>
-    sendProblem(reply, new ApiError("NOT_FOUND", { message: "There is no such path." })),
-  );
+  app.setNotFoundHandler((_request, reply) => sendProblem(reply, noSuchPath()));
   app.setErrorHandler((thrown, request, reply) => {
     const error = fromThrown(thrown);
     refused(request, error);
@@ -64,6 +65,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await surfaces(app, options);
   return app;
 }
+
+const noSuchPath = () => new ApiError("NOT_FOUND", { message: "There is no such path." });
 
 async function surfaces(app: FastifyInstance, options: AppOptions): Promise<void> {
   const { api, rateLimit } = options;

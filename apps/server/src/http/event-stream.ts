@@ -29,6 +29,8 @@ export function eventStream(scope: FastifyInstance, { api, gatekeeper }: Surface
   scope.route({
     method: "GET",
     url: STREAM_PATH,
+    // A HEAD would be answered and over while its stream, which nobody reads or leaves, stayed open.
+    exposeHeadRoute: false,
     onRequest: async (request, reply) => {
       request.calls = [recordOf(METHOD)];
       await gatekeeper.admit(request, reply, 1);

@@ -46,6 +46,18 @@ export function createMetrics(): Metrics {
   };
 }
 
+/** Who waits for room on this server, read when operators ask. */
+export function waitersMetric(registry: Registry, waiting: () => number): void {
+  new Gauge({
+    name: "berth_waiters",
+    help: "Callers of this server who wait for room",
+    registers: [registry],
+    collect() {
+      this.set(waiting());
+    },
+  });
+}
+
 function observer(registry: Registry): EngineObserver {
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: string[] = []) =>
@@ -82,6 +94,7 @@ function observer(registry: Registry): EngineObserver {
   const healingSearches = healing("searches", "Those of the tries that searched the pool");
   const healed = counter("berth_healed_total", "Bookings whose units are all sound again");
   const degraded = counter("berth_degraded_total", "Bookings flagged for hardware that failed");
+  const noticed = counter("berth_preemptions_total", "Spot bookings that were given notice");
   const drift = counter("berth_rollup_corrections_total", "Capacity rows a rebuild had to correct");
   const outages = counter(
     "berth_outages_total",
@@ -111,6 +124,7 @@ function observer(registry: Registry): EngineObserver {
       healed.inc(facts.healed);
       degraded.inc(facts.degraded);
     },
+    noticed: (count) => noticed.inc(count),
     lag: (ms) => lag.observe(ms / 1_000),
   };
 }

@@ -6,7 +6,7 @@ import { ApiError } from "@berth/api";
 import { REST_ROUTES, type RestRoute, pathFields } from "@berth/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { bodyLimitOf, recordOf } from "./calls.ts";
-import { type SurfaceOptions, answer, speakJson, twinsOf } from "./rest.ts";
+import { type SurfaceOptions, answer, bodyOf, speakJson, twinsOf } from "./rest.ts";
 
 export function nodeReservations(
   scope: FastifyInstance,
@@ -33,8 +33,9 @@ export function nodeReservations(
   }
 }
 
-function inputOf(route: RestRoute, { params, query, body }: FastifyRequest): unknown {
-  const given = route.verb === "GET" ? readQuery(query as object) : (body ?? {});
+function inputOf(route: RestRoute, request: FastifyRequest): unknown {
+  const { params, query } = request;
+  const given = route.verb === "GET" ? readQuery(query as object) : bodyOf(request);
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
   for (const field of pathFields(route))
     if (Object.hasOwn(given, field)) {

@@ -2,7 +2,7 @@
  * `POST /api/compute/{group}/{method}`: JSON in, JSON out, a static route a method, through the same
  * procedures as tRPC. Errors are problems.
  */
-import { type Api, type ApiContext, toApiError } from "@berth/api";
+import { type Api, type ApiContext, ApiError, toApiError } from "@berth/api";
 import { METHOD_NAMES, type MethodName, VERSION_BESIDE, catalog, schemasOf } from "@berth/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bodyLimitOf, callerGone, contextOf, failed, recordOf, refused } from "./calls.ts";
@@ -30,7 +30,7 @@ export function rest(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions
         await gatekeeper.admit(request, reply, 1);
       },
       handler: (request, reply) =>
-        answer(request, reply, { api, twins, method, given: request.body ?? {} }),
+        answer(request, reply, { api, twins, method, given: bodyOf(request) }),
     });
   }
 }
@@ -42,6 +42,21 @@ export function speakJson(scope: FastifyInstance): void {
     const error = fromThrown(thrown);
     refused(request, error);
     return sendProblem(reply, error);
+  });
+}
+
+/**
+ * A POST is its body. A field in the query would go unheeded, and with `?dryRun=true` the call would be made in
+ * earnest.
+ * @throws ApiError INVALID_INPUT that names the field
+ */
+export function bodyOf({ query, body }: FastifyRequest): unknown {
+  const [field] = Object.keys(query as object);
+  if (field === undefined) return body ?? {};
+  const message = "goes in the body: a POST has no query";
+  throw new ApiError("INVALID_INPUT", {
+    message: `${field}: ${message}`,
+    issues: [{ path: [field], message }],
   });
 }
 

@@ -1,6 +1,6 @@
 /** `/trpc/{group}.{method}[,…]`: what the typed client speaks; up to 50 calls in one request. */
 import { type ApiContext, ApiError, toApiError, toWire } from "@berth/api";
-import { errors } from "@berth/contract";
+import { METHOD_NAMES, catalog, errors } from "@berth/contract";
 import { fastifyRequestHandler } from "@trpc/server/adapters/fastify";
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -10,6 +10,9 @@ import { STREAM_HEADERS } from "./event-stream.ts";
 import type { SurfaceOptions } from "./rest.ts";
 
 const BATCH_MAX = 50;
+const STREAMS: ReadonlySet<string> = new Set(
+  METHOD_NAMES.filter((name) => catalog[name].kind === "subscription"),
+);
 
 export function trpc(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions): void {
   // tRPC parses the text itself, after the key was checked.
@@ -25,13 +28,14 @@ export function trpc(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions
     scope.route({
       method: ["GET", "POST"],
       url,
+      exposeHeadRoute: false,
       bodyLimit,
       onRequest: async (request, reply) => {
         const names = pathOf(request).split(",");
         request.calls = names.slice(0, BATCH_MAX).map(recordOf);
         await gatekeeper.admit(request, reply, request.calls.length);
         if (names.length > BATCH_MAX) throw tooManyCalls(names.length);
-        refuseUnreadable(request);
+        refuseUnreadable(request, names);
       },
       handler: (request, reply) => answer(request, reply, { api, path: pathOf(request) }),
     });
@@ -41,11 +45,17 @@ export function trpc(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions
 }
 
 /** What tRPC refuses before it knows whose request it is, so that its answer could not name the request. */
-function refuseUnreadable({ method, headers, query }: FastifyRequest): void {
+function refuseUnreadable(
+  { method, headers, query }: FastifyRequest,
+  names: readonly string[],
+): void {
   const json = /^application\/json\b/i.test(headers["content-type"] ?? "");
   if (method === "POST" && !json) throw notJson();
   if (Object.hasOwn(query as object, "connectionParams"))
     throw new ApiError("INVALID_INPUT", { message: "There are no connection parameters here." });
+  const stream = names.find((name) => STREAMS.has(name));
+  if (stream !== undefined && (names.length > 1 || Object.hasOwn(query as object, "batch")))
+    throw new ApiError("INVALID_INPUT", { message: `${stream} is a stream: open it by itself.` });
 }
 
 const tooManyCalls = (calls: number) =>

@@ -23,9 +23,15 @@ export const NOT_SHOWN = [
   "disks[].name",
 ] as const;
 
-export function difference(node: NodeInput, known: KnownNode | undefined): Difference {
+/** @param poolId joins nodes that are in no pool */
+export function difference(
+  node: NodeInput,
+  known: KnownNode | undefined,
+  poolId?: string,
+): Difference {
   if (!known) return { name: node.name, outcome: "created", fields: [] };
   const fields = changedFields(node, known);
+  if (poolId !== undefined && known.poolId === null) fields.push("pool");
   return { name: node.name, outcome: fields.length > 0 ? "changed" : "unchanged", fields };
 }
 
@@ -42,8 +48,16 @@ function changedFields(node: NodeInput, known: KnownNode): string[] {
   return pairs.filter(([, now, then]) => !same(now, then)).map(([field]) => field);
 }
 
-/** A pool that cuts GPUs shows the pieces; the GPU behind them is known by its UUID. */
+/** A pool that cuts GPUs shows the pieces, which tell the GPU behind them by its UUID and model alone. */
+function isCut(known: KnownNode): boolean {
+  return known.units.some((unit) => unit.class === "gpu.mig" || unit.class === "gpu.slot");
+}
+
 function knownGpus(known: KnownNode): unknown {
+  if (isCut(known)) {
+    const pieces = known.units.filter((unit) => unit.parentUnitId !== null);
+    return [...new Map(pieces.map((unit) => [unit.gpuUuid, unit.model]))].toSorted(byUuid);
+  }
   return known.units
     .filter((unit) => unit.class === "gpu")
     .map((unit) => [
@@ -59,8 +73,10 @@ function knownGpus(known: KnownNode): unknown {
 }
 
 function askedGpus(node: NodeInput, known: KnownNode): unknown {
+  const gpus = node.gpus ?? [];
+  if (isCut(known)) return gpus.map((gpu) => [gpu.uuid, gpu.model]).toSorted(byUuid);
   const healthy = new Map(known.units.map((unit) => [unit.gpuUuid, unit.healthy]));
-  return (node.gpus ?? [])
+  return gpus
     .map((gpu) => [
       gpu.uuid,
       gpu.index,
@@ -74,6 +90,8 @@ function askedGpus(node: NodeInput, known: KnownNode): unknown {
     .toSorted(byIndex);
 }
 
+const byUuid = (a: readonly unknown[], b: readonly unknown[]) =>
+  String(a[0]) < String(b[0]) ? -1 : 1;
 const byIndex = (a: readonly unknown[], b: readonly unknown[]) => Number(a[1]) - Number(b[1]);
 const ascending = (a: number, b: number) => a - b;
 

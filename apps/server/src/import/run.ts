@@ -65,17 +65,22 @@ function inFile(
   return bad ?? error;
 }
 
-/** What `importNodes` would do; nothing is written. */
+/**
+ * What `importNodes` would do; nothing is written.
+ * @throws BerthError NOT_FOUND when there is no such pool
+ */
 export async function previewImport(
   berth: Berth,
   document: ImportDocument,
   options: ImportOptions,
 ): Promise<ImportReport> {
+  const { poolId } = options;
   const { tenantId, name } = options.site;
+  if (poolId !== undefined) await berth.pools.get({ tenantId, poolId });
   const { sites } = await berth.fleet.listSites({ tenantId });
   const site = sites.find((each) => each.name === name);
   const known = site ? await nodesOf(berth, tenantId, site.id) : new Map<string, KnownNode>();
-  const nodes = document.nodes.map((node) => difference(node, known.get(node.name)));
+  const nodes = document.nodes.map((node) => difference(node, known.get(node.name), poolId));
   return { siteId: site?.id ?? null, nodes, counts: countOutcomes(nodes) };
 }
 
