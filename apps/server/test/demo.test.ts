@@ -16,6 +16,13 @@ it("--once books on the example fleet, shows what does not fit, and exits 0", as
   expect(out).toContain("24 bookings by 3 tenants at once");
   expect(out.match(/rsv_[0-9a-z]{26}/g)?.length).toBeGreaterThan(5);
   expect(out).toMatch(/earliest start: \w{3}.*\d\d:\d\d/);
+  // The second act: a gang on one rack, MIG, a spot booking that makes way, a reclaim as its dry run said.
+  expect(out).toMatch(
+    /gang +rsv_\w+ +vision +2 × 8 GPUs on one rack: rack-([ab])-\d and rack-\1-\d/,
+  );
+  expect(out).toMatch(/MIG +rsv_\w+ +speech +one 3g\.40gb of GPU-/);
+  expect(out).toMatch(/spot +rsv_\w+ +robotics +8 GPUs, told that it ends at \d\d:\d\d:\d\d UTC/);
+  expect(out).toMatch(/would end +(rsv_\w+)\n.*real call ended \1: the same/);
   // Its server is gone: nothing is offered that would be asked of it.
   expect(out).toMatch(/The API was at http:\/\/127\.0\.0\.1:\d+; it is gone/);
   expect(out).not.toMatch(/The API is at|curl|BERTH_TOKEN|Ctrl-C/);

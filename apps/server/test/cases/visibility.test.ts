@@ -102,10 +102,8 @@ function callsOnPool(tenantId: string, poolId: string): (readonly [MethodName, o
 const ANSWERED_ALIKE = new Set(["reservations.list", "events.list", "fleet.listNodes"]);
 /** Refused for itself, before anybody's role is looked at: the steps, the span, the order of the times. */
 const UNPARSED = (input: object) => "stepMinutes" in input || "to" in input;
-/** Refused as nothing that this release offers, to whoever has a role on the tenant. */
-const UNOFFERED = (input: object) => "spot" in input;
 /** What a caller with a role on the tenant is told of a pool that it does not see. */
-const statusOf = (input: object) => (UNPARSED(input) || UNOFFERED(input) ? 400 : 404);
+const statusOf = (input: object) => (UNPARSED(input) ? 400 : 404);
 
 describe.each(Object.keys(SURFACES) as (keyof typeof SURFACES)[])("over %s", (surface) => {
   it("a pool that is not offered is, to a stranger, one that does not exist", async () => {

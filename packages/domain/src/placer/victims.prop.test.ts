@@ -164,6 +164,16 @@ test("of however many in the way of a gang, whoever could stay does", () => {
   expect([...perNode.values()].map(({ length }) => length)).toEqual(many.map(() => 5));
 });
 
+test("whoever is over by the instant from which others hold nothing is left as it is", () => {
+  const [node] = nodes as [(typeof nodes)[number]];
+  const unitIds = node.units.slice(0, 1).map(({ id }) => id);
+  const over = buildReservation(1, { node, unitIds }, { start: 0, end: 5, spot: true });
+  const next = buildReservation(2, { node, unitIds }, { start: 5, end: 9, spot: false });
+  const state = PoolState.load(buildSnapshot(nodes, [over, next], config));
+  const ends = without(state, { gone: [over], from: 8 }, () => state.reservation(over.id)?.end);
+  expect(ends).toBe(5);
+});
+
 test("looking for victims leaves the state as it was", () => {
   fc.assert(
     fc.property(poolArb, requestArb, (draws, draw) => {

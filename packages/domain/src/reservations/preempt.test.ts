@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { TenantId } from "../ids.ts";
 import type { PoolConfig, Reservation } from "../model.ts";
 import { recountRollup } from "../rollup/recount.ts";
+import { scheduleMaintenance } from "../fleet/maintenance.ts";
 import { createReservation } from "./create.ts";
 import { extendReservation } from "./extend.ts";
 import { previewBooking } from "./preview.ts";
@@ -17,6 +18,7 @@ import {
   accepted,
   gpuPool,
   gpus,
+  nodeId,
   refused,
   turnOn,
   unitId,
@@ -193,6 +195,22 @@ describe("the notice", () => {
     expect(turn.takeEvents()).toEqual(["reservation.preempted", "reservation.activated"]);
     expect(turn.state.reservation(victim.id)).toBeUndefined();
     expect(live(turn, booked)).toMatchObject({ state: "active", startedAt: NOW + NOTICE });
+  });
+
+  it("a victim whose fault lay after the cut is sound again, and is told so", () => {
+    const turn = poolWith();
+    const victim = book(turn, spot(8));
+    const window = { from: NOW + HOUR, to: NOW + 2 * HOUR };
+    accepted(scheduleMaintenance(turn, { nodeId: nodeId(0), ...window }));
+    expect(live(turn, victim).degraded).not.toBeNull();
+    turn.takeEvents();
+    book(turn, gpus(8, { durationMs: MINUTE }), { tenantId: "t-b" });
+    expect(live(turn, victim)).toMatchObject({ state: "preempting", degraded: null });
+    expect(turn.takeEvents()).toEqual([
+      "reservation.preempting",
+      "reservation.healed",
+      "reservation.created",
+    ]);
   });
 
   it("without a notice the victim ends and the newcomer begins at once", () => {

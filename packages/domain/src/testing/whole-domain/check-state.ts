@@ -44,7 +44,7 @@ export function faultsOfState(world: World, batch: Batch): string[] {
     checkLacking(batch, say);
     for (const waiter of rows.waiters) checkWaiter(world, batch, { waiter, say });
   }
-  checkGraced(batch, say);
+  checkGraced(world, batch, say);
   return faults;
 }
 
@@ -135,6 +135,8 @@ interface One {
 function checkOne(world: World, { gate: { rows } }: Batch, { r, say }: One): void {
   const { now } = world;
   if (r.end <= now) say(`${r.id} is over and live`);
+  if (r.leaseExpiresAt !== null && (r.leaseExpiresAt <= now || r.leaseExpiresAt > r.end))
+    say(`${r.id} has a lease until ${r.leaseExpiresAt}`);
   if ((r.startedAt !== null) !== r.start <= now) say(`${r.id} begins at the wrong time`);
   if (r.state === "scheduled" && r.startedAt !== null) say(`${r.id} is scheduled and has begun`);
   if (r.state === "active" && r.startedAt === null) say(`${r.id} is active and has not begun`);
@@ -162,7 +164,7 @@ function checkLacking({ gate: { state, rows }, turn }: Batch, say: Say): void {
       say(`${r.id} could be elsewhere`);
   }
   const gone = turn.changes.flatMap((c) =>
-    c.kind === "reservation" && c.after.endedAt === turn.now && c.after.startedAt === null
+    c.kind === "reservation" && c.after.startedAt === null && leaves(turn.now, c)
       ? [c.after.id]
       : [],
   );
@@ -173,7 +175,7 @@ function checkLacking({ gate: { state, rows }, turn }: Batch, say: Say): void {
     const charged = { ...r, start, end, state: "released" as const };
     const fits = extension(state, r, end).fits;
     if (fits && withinQuota(state, rows, charged))
-      say(`${r.id} ends for ${preemption.byId}, which is gone`);
+      say(`${r.id} ends for ${preemption.byId}, which has gone or moved`);
   }
 }
 
@@ -190,6 +192,10 @@ function isAmongMany(
     binding === "node" &&
     (config?.quotas ?? []).some((q) => q.tenantId === payer && q.resource === "vcpu")
   );
+}
+
+function leaves(now: number, { before, after }: Extract<Change, { kind: "reservation" }>): boolean {
+  return after.endedAt === now || (before !== null && text(before.members) !== text(after.members));
 }
 
 function withinQuota(state: PoolState, rows: PoolSnapshot, r: Reservation): boolean {
@@ -235,9 +241,10 @@ function canBook(world: World, state: PoolState, waiter: Waiter): boolean {
   return made.ok;
 }
 
-/** No lease lapses that an outage was in the way of. */
-function checkGraced({ before, turn, outages }: Batch, say: Say): void {
-  for (const { from, to } of outages)
+/** No lease lapses that an outage was in the way of, and none while nobody trusts the clock. */
+function checkGraced({ heldSince }: World, { before, turn, outages }: Batch, say: Say): void {
+  const held = heldSince === null ? [] : [{ from: heldSince, to: turn.now }];
+  for (const { from, to } of [...outages, ...held])
     for (const r of before.reservations) {
       if (r.leaseExpiresAt === null || r.leaseExpiresAt <= from || to !== turn.now) continue;
       const ended = turn.changes.some(

@@ -1,5 +1,6 @@
 /** Lives through a history and says what went wrong in it first. */
 import { faultsOfChanges } from "./check-changes.ts";
+import { faultsOfNotice } from "./check-notice.ts";
 import { faultsOfFollowing, faultsOfState, faultsOfUndoing } from "./check-state.ts";
 import type { History } from "./steps.ts";
 import { take } from "./take.ts";
@@ -15,7 +16,8 @@ export function faultsOfHistory(history: History, seen?: (batch: Batch) => void)
   const check = (batch: Batch): string[] => {
     batches += 1;
     seen?.(batch);
-    const faults = [...faultsOfChanges(batch), ...faultsOfState(world, batch)];
+    const faults = [...faultsOfChanges(batch), ...faultsOfNotice(batch)];
+    faults.push(...faultsOfState(world, batch));
     if (history.undoing) faults.push(...faultsOfUndoing(batch));
     if (batches % history.lag === 0) faults.push(...faultsOfFollowing(batch.gate));
     return faults;

@@ -252,5 +252,9 @@ const stepsOf = (...themes: readonly Weighted[]): fc.Arbitrary<Step[]> =>
 /** Some of everything, or much of what belongs together. */
 export const historyArb: fc.Arbitrary<History> = fc.oneof(
   fc.record({ start: startArb, steps: stepsOf(...THEMES), ...checking }),
-  fc.record({ start: tightStartArb, steps: stepsOf(TIGHT, [...TIGHT, ...FAULTS]), ...checking }),
+  fc.record({
+    start: tightStartArb,
+    steps: stepsOf(TIGHT, [...TIGHT, ...FAULTS], [...TIGHT, ...TERMS]),
+    ...checking,
+  }),
 );

@@ -46,7 +46,16 @@ const PIECES: Pieces = {
       serverId: serverNow(world, step.server),
       key: null,
     };
-    return [world.submit(gate, (turn) => createOrWait(turn, ask, wait))];
+    return [
+      world.submit(gate, (turn) => {
+        const made = createOrWait(turn, ask, wait);
+        const lacksRoom = made.ok
+          ? made.value.kind === "waits"
+          : made.refusal.code === "NO_CAPACITY";
+        if (lacksRoom) turn.lacksRoom = ask;
+        return made;
+      }),
+    ];
   },
   release: (world, step) => onOne(world, step, (turn, r) => releaseReservation(turn, of(r))),
   renew: (world, step) => onOne(world, step, (turn, r) => renewReservation(turn, of(r))),

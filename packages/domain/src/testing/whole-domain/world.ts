@@ -13,6 +13,7 @@ import {
 } from "../../ids.ts";
 import type { Node, PoolConfig, PoolSnapshot } from "../../model.ts";
 import type { Result } from "../../refusal.ts";
+import type { CreateAsk } from "../../reservations/create.ts";
 import { applyDue } from "../../reservations/due.ts";
 import { useFreed } from "../../reservations/freed.ts";
 import { type Outage, applyGrace } from "../../reservations/grace.ts";
@@ -36,6 +37,8 @@ export class BatchTurn implements Turn {
   graced = 0;
   /** Something was freed at some time, and used. */
   hasFreed = false;
+  /** A request that found no room at the state as it is. */
+  lacksRoom: CreateAsk | null = null;
   /** Whose caller ended its wait. */
   wentAway: ReservationId | null = null;
   readonly #world: World;
