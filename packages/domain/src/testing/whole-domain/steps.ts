@@ -173,7 +173,7 @@ const FAULTS: Weighted = [
       healthy: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: is("maintain"), node, ahead, lasts }) },
+  { weight: 4, arbitrary: fc.record({ do: is("maintain"), node, ahead, lasts }) },
   { weight: 1, arbitrary: fc.record({ do: is("callOff"), node }) },
   {
     weight: 3,
@@ -254,7 +254,7 @@ export const historyArb: fc.Arbitrary<History> = fc.oneof(
   fc.record({ start: startArb, steps: stepsOf(...THEMES), ...checking }),
   fc.record({
     start: tightStartArb,
-    steps: stepsOf(TIGHT, [...TIGHT, ...FAULTS], [...TIGHT, ...TERMS]),
+    steps: stepsOf(TIGHT, [...TIGHT, ...FAULTS], [...TIGHT, ...FAULTS, ...TERMS]),
     ...checking,
   }),
 );
