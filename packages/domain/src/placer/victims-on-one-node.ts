@@ -1,5 +1,5 @@
 /** The fewest spot reservations that have to leave one node, whichever it is, for a request to fit it. */
-import type { ReservationId } from "../ids.ts";
+import type { NodeId, ReservationId } from "../ids.ts";
 import type { PlaceRequest, Reservation } from "../model.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
@@ -45,10 +45,13 @@ export function victimsOnOneNode(
 ): Victims | null {
   const plan = planOf(state, request);
   const search: Search = { state, request, plan, eligible, stepsLeft: STEPS_MAX };
-  const rooms = roomsOf(search);
+  const roomOf = roomFinder(search);
+  const one = firstAlone(search, roomOf);
+  if (one !== null) return { victims: chosen(search, [one]), exact: true };
+  const rooms = roomsOf(search, roomOf);
   if (rooms.length === 0) return null;
   const most = Math.max(...rooms.map(({ holders }) => holders.length));
-  for (let size = 1; size <= most; size += 1) {
+  for (let size = 2; size <= most; size += 1) {
     let best: readonly number[] | null = null;
     for (const room of rooms) {
       if (size < room.atLeast || size > room.holders.length) continue;
@@ -75,14 +78,43 @@ function isBetter(a: readonly number[], b: readonly number[]): boolean {
   return false;
 }
 
-function roomsOf(search: Search): Room[] {
-  const { state, eligible } = search;
-  const placeOf = new Map(eligible.map(({ id }, place) => [id, place]));
+type RoomFinder = (nodeId: NodeId) => Room | null;
+
+/** Looks at each node once, and at none that nobody asks about. */
+function roomFinder(search: Search): RoomFinder {
+  const placeOf = new Map(search.eligible.map(({ id }, place) => [id, place]));
+  const known = new Map<NodeId, Room | null>();
+  return (nodeId) => {
+    let room = known.get(nodeId);
+    if (room === undefined) {
+      const entry = search.state.entry(nodeId);
+      room = entry ? roomOn(search, entry, placeOf) : null;
+      known.set(nodeId, room);
+    }
+    return room;
+  };
+}
+
+function roomsOf({ eligible }: Search, roomOf: RoomFinder): Room[] {
   const nodes = new Set(eligible.flatMap(({ members }) => members.map(({ nodeId }) => nodeId)));
-  return [...nodes].sort().flatMap((nodeId) => {
-    const entry = state.entry(nodeId);
-    return (entry && roomOn(search, entry, placeOf)) ?? [];
-  });
+  return [...nodes].sort().flatMap((nodeId) => roomOf(nodeId) ?? []);
+}
+
+/**
+ * The first to go whose going is enough. Nearly always there is one, and then the nodes of those after it
+ * need not be looked at: nobody better can be on them.
+ */
+function firstAlone(search: Search, roomOf: RoomFinder): number | null {
+  for (const [place, { members }] of search.eligible.entries()) {
+    for (const nodeId of new Set(members.map((member) => member.nodeId))) {
+      if (search.stepsLeft <= 0) return null;
+      const room = roomOf(nodeId);
+      if (!room || room.atLeast > 1) continue;
+      search.stepsLeft -= Math.ceil(room.units.length / UNITS_A_STEP);
+      if (fitsWithout(search, room, new Set([room.holders.indexOf(place)]))) return place;
+    }
+  }
+  return null;
 }
 
 function roomOn(

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Caller } from "../bench/caller.ts";
+import { randomFrom } from "../bench/placer-pool.ts";
 import type { System } from "../bench/servers.ts";
 import { type Dice, type Hands, OPERATIONS, type Operation, type Reply } from "./operations.ts";
 import { type Watcher, watch } from "./watcher.ts";
@@ -102,16 +103,8 @@ function draw(dice: Dice): Operation {
   throw new Error("weights do not add up");
 }
 
-/** mulberry32. */
 function diceOf(seed: number): Dice {
-  let state = seed >>> 0;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const next = randomFrom(seed);
   const below = (n: number): number => Math.floor(next() * n);
   return {
     below,
