@@ -1,7 +1,7 @@
 /** Who follows a pool by what changed holds the same as who loads it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Change, Node, PoolConfig, Reservation, UnitReservation, Waiter } from "@berth/domain";
-import { type Database, openDatabase } from "../database.ts";
+import type { Database } from "../database.ts";
 import {
   HOUR,
   T0,
@@ -12,33 +12,20 @@ import {
   poolOf,
   waiterOf,
 } from "../testing/fixtures.ts";
-import {
-  type ManualClock,
-  type TestDatabase,
-  manualClock,
-  seedPool,
-  testDatabase,
-} from "../testing/index.ts";
+import { seedPool } from "../testing/index.ts";
 import { seededRandom } from "../testing/random.ts";
-import { createPoolStore } from "./pool-store.ts";
+import { type StoreRoom, openRoom } from "./test-kit.ts";
 import type { Delta, Loaded, PoolStore } from "./types.ts";
 
-let test_: TestDatabase;
-let clock: ManualClock;
+let room: StoreRoom;
 let db: Database;
 let store: PoolStore;
 
 beforeAll(async () => {
-  test_ = await testDatabase();
-  clock = await manualClock(test_.url, T0);
-  db = openDatabase(test_.url, { connections: 2, writers: 2 });
-  store = createPoolStore(db);
+  room = await openRoom(2);
+  ({ db, store } = room);
 });
-afterAll(async () => {
-  await db.close();
-  await clock.close();
-  await test_.close();
-});
+afterAll(() => room.close());
 
 /** Makes one legal change after another to a pool that it also remembers. */
 class Author {

@@ -1,21 +1,14 @@
 /** Nodes, units and configurations through the gate. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Change, GateId, Maintenance, Node, PoolConfig } from "@berth/domain";
-import { type Database, openDatabase } from "../database.ts";
+import type { Database } from "../database.ts";
 import { HOUR, T0, batchOf, bookingOf, created, id, nodeOf, poolOf } from "../testing/fixtures.ts";
-import {
-  type ManualClock,
-  type TestDatabase,
-  manualClock,
-  seedPool,
-  seedTenants,
-  testDatabase,
-} from "../testing/index.ts";
-import { createPoolStore } from "./pool-store.ts";
+import { type TestDatabase, seedPool, seedTenants } from "../testing/index.ts";
+import { type StoreRoom, openRoom } from "./test-kit.ts";
 import type { GateBatch, PoolStore } from "./types.ts";
 
+let room: StoreRoom;
 let test_: TestDatabase;
-let clock: ManualClock;
 let db: Database;
 let store: PoolStore;
 let count = 0;
@@ -24,16 +17,10 @@ let pool: PoolConfig;
 let node: Node;
 
 beforeAll(async () => {
-  test_ = await testDatabase();
-  clock = await manualClock(test_.url, T0);
-  db = openDatabase(test_.url, { connections: 2, writers: 3 });
-  store = createPoolStore(db);
+  room = await openRoom(3);
+  ({ database: test_, db, store } = room);
 });
-afterAll(async () => {
-  await db.close();
-  await clock.close();
-  await test_.close();
-});
+afterAll(() => room.close());
 beforeEach(async () => {
   count += 1;
   pool = poolOf(count);

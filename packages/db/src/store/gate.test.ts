@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Change, Node, PoolConfig, PoolId } from "@berth/domain";
-import { type Database, openDatabase } from "../database.ts";
+import type { Database } from "../database.ts";
 import { sqlState } from "../errors.ts";
 import {
   HOUR,
@@ -14,16 +14,11 @@ import {
   nodeOf,
   poolOf,
 } from "../testing/fixtures.ts";
-import {
-  type ManualClock,
-  type TestDatabase,
-  manualClock,
-  seedPool,
-  testDatabase,
-} from "../testing/index.ts";
-import { createPoolStore } from "./pool-store.ts";
+import { type ManualClock, type TestDatabase, seedPool } from "../testing/index.ts";
+import { type StoreRoom, openRoom } from "./test-kit.ts";
 import type { ApplyOutcome, GateBatch, PoolStore } from "./types.ts";
 
+let room: StoreRoom;
 let test_: TestDatabase;
 let clock: ManualClock;
 let db: Database;
@@ -33,16 +28,10 @@ let pool: PoolConfig;
 let node: Node;
 
 beforeAll(async () => {
-  test_ = await testDatabase();
-  clock = await manualClock(test_.url, T0);
-  db = openDatabase(test_.url, { connections: 2, writers: 3 });
-  store = createPoolStore(db);
+  room = await openRoom(3);
+  ({ database: test_, clock, db, store } = room);
 });
-afterAll(async () => {
-  await db.close();
-  await clock.close();
-  await test_.close();
-});
+afterAll(() => room.close());
 beforeEach(async () => {
   count += 1;
   pool = poolOf(count);

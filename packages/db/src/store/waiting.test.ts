@@ -1,7 +1,7 @@
 /** Waiters, and bookings that are held before they start, through the gate. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Change, Node, Pin, PoolConfig, Reservation, Waiter } from "@berth/domain";
-import { type Database, openDatabase } from "../database.ts";
+import type { Database } from "../database.ts";
 import {
   HOUR,
   T0,
@@ -13,18 +13,12 @@ import {
   poolOf,
   waiterOf,
 } from "../testing/fixtures.ts";
-import {
-  type ManualClock,
-  type TestDatabase,
-  manualClock,
-  seedPool,
-  testDatabase,
-} from "../testing/index.ts";
-import { createPoolStore } from "./pool-store.ts";
+import { type TestDatabase, seedPool } from "../testing/index.ts";
+import { type StoreRoom, openRoom } from "./test-kit.ts";
 import type { ApplyOutcome, PoolStore } from "./types.ts";
 
+let room: StoreRoom;
 let test_: TestDatabase;
-let clock: ManualClock;
 let db: Database;
 let store: PoolStore;
 let count = 0;
@@ -33,16 +27,10 @@ let pool: PoolConfig;
 let node: Node;
 
 beforeAll(async () => {
-  test_ = await testDatabase();
-  clock = await manualClock(test_.url, T0);
-  db = openDatabase(test_.url, { connections: 2, writers: 2 });
-  store = createPoolStore(db);
+  room = await openRoom(2);
+  ({ database: test_, db, store } = room);
 });
-afterAll(async () => {
-  await db.close();
-  await clock.close();
-  await test_.close();
-});
+afterAll(() => room.close());
 beforeEach(async () => {
   count += 1;
   pool = poolOf(count);
