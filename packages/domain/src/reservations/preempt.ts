@@ -32,7 +32,7 @@ export function planPreemption(
   config: PoolConfig,
   { request, now }: { readonly request: PlaceRequest; readonly now: number },
 ): Preempting | null {
-  if (request.spot) return null;
+  if (request.spot || state.preemptible().size === 0) return null;
   const later = afterNotice(config, request, now);
   if (roomComesAnyway(state, request, later)) return null;
   const found = findVictims(state, later);
@@ -48,7 +48,7 @@ export function roomComesAnyway(
   request: PlaceRequest,
   later: PlaceRequest,
 ): boolean {
-  if (later.start === request.start || state.preemptible().size === 0) return false;
+  if (later.start === request.start) return false;
   return place(state, later, { candidatesMax: 1 }).fits;
 }
 
