@@ -8,7 +8,7 @@ import type {
   UnitId,
   UnitReservationId,
 } from "./ids.ts";
-import type { Binding, DeviceLine, Gang, NodeSetup, ScalarAmounts, Topology } from "./model.ts";
+import type { BookingShape } from "./reservations/request.ts";
 
 export const UNIT_RESERVATION_STATUSES = [
   "pending",
@@ -71,17 +71,7 @@ export interface WaiterKey {
 }
 
 /** What it asks for, as plain data. */
-export interface WaiterAsk {
-  readonly binding: Binding;
-  readonly gang: Gang | null;
-  readonly node: NodeSetup | null;
-  readonly spot: boolean;
-  readonly devices: readonly DeviceLine[];
-  readonly topology: Topology;
-  readonly resources: ScalarAmounts;
-  /** Null is whenever it is served. */
-  readonly start: number | null;
-  readonly durationMs: number;
+export interface WaiterAsk extends BookingShape {
   readonly projectId: ProjectId | null;
   readonly leaseSeconds: number | null;
   readonly createdBy: string;
