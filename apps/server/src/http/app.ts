@@ -6,14 +6,18 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "pino";
 import { refused } from "./calls.ts";
 import { eventStream } from "./event-stream.ts";
+import { answerGarbage, refuseRepeats } from "./framing.ts";
 import { createGatekeeper } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
 import { nodeReservations } from "./node-reservations.ts";
 import { type OperationsOptions, operations } from "./operations.ts";
+import { refuseOtherVerbs } from "./other-verbs.ts";
 import { fromThrown, sendProblem } from "./problem.ts";
 import { rest } from "./rest.ts";
 import type { Traffic } from "./traffic.ts";
 import { trpc } from "./trpc.ts";
+import type { RequestTrace } from "../tracing/request-trace.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 
 export interface AppOptions extends Omit<OperationsOptions, "registry"> {
   readonly api: Api;
@@ -22,15 +26,29 @@ export interface AppOptions extends Omit<OperationsOptions, "registry"> {
   readonly traffic: Traffic;
   /** Calls a minute for a principal. */
   readonly rateLimit: number;
+  /** Calls a minute for an address, whoever calls from there. */
+  readonly addressRateLimit: number;
+  /** Addresses or networks whose X-Forwarded-* headers are believed. */
+  readonly trustedProxies: readonly string[];
+  /** Null while nobody follows calls. */
+  readonly tracing: Pick<Tracing, "request"> | null;
   /** While true every new call is refused as UNAVAILABLE. */
   draining(): boolean;
 }
 
-/** Whole request in, and its headers before that; a slow sender holds nothing for longer. */
-const REQUEST_TIMEOUT_MS = 30_000;
+/**
+ * Whole request in, and its headers before that; a slow sender holds nothing for longer. Node looks for late
+ * ones only now and then, by default every 30 s.
+ */
+const REQUEST_TIMEOUT_MS = 12_000;
 const HEADERS_TIMEOUT_MS = 10_000;
+const LATE_CHECK_MS = 1_000;
+/** Past it a new connection is closed at once: each costs memory before it says anything. */
+const CONNECTIONS_MAX = 10_000;
 /** Longer than the usual idle time of a proxy in front, so that it is the one who hangs up. */
 const KEEP_ALIVE_MS = 75_000;
+/** A year, for this host alone: what else runs under its name is not ours to say. */
+const HSTS = "max-age=31536000";
 /** Fifty of the longest method names. */
 const PATH_MAX = 4_096;
 
@@ -39,6 +57,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     logger: false,
     genReqId: requestId,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { connectionsCheckingInterval: LATE_CHECK_MS },
+    clientErrorHandler: answerGarbage,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: PATH_MAX },
@@ -47,14 +68,29 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       sendProblem(reply.header("x-request-id", id), noSuchPath()),
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+  app.server.maxConnections = CONNECTIONS_MAX;
   app.decorateRequest("principal", null);
   app.decorateRequest("context", null);
   app.decorateRequest("calls");
   app.decorateRequest("refusal", null);
+  app.decorateRequest("trace", null);
   watch(app, options);
   await app.register(helmet, {
-    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    // Over plain HTTP it says nothing, and behind a proxy that speaks HTTPS it is said below.
+    strictTransportSecurity: false,
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
+    },
   });
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.protocol === "https") void reply.header("strict-transport-security", HSTS);
+    // Answers are of the caller and of the moment; what may be kept says so itself.
+    void reply.header("cache-control", "no-store");
+    refuseRepeats(request.raw, reply.raw);
+    done();
+  });
+  const refuseTheRest = refuseOtherVerbs(app);
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, noSuchPath()));
   app.setErrorHandler((thrown, request, reply) => {
     const error = fromThrown(thrown);
@@ -63,14 +99,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   operations(app, { ...options, registry: options.metrics.registry });
   await surfaces(app, options);
+  refuseTheRest();
   return app;
 }
 
 const noSuchPath = () => new ApiError("NOT_FOUND", { message: "There is no such path." });
 
 async function surfaces(app: FastifyInstance, options: AppOptions): Promise<void> {
-  const { api, rateLimit } = options;
-  const gatekeeper = await createGatekeeper(app, { api, rateLimit });
+  const gatekeeper = await createGatekeeper(app, options);
   const admitting: typeof gatekeeper = {
     admit(request, reply, calls) {
       if (!options.draining()) return gatekeeper.admit(request, reply, calls);
@@ -80,36 +116,59 @@ async function surfaces(app: FastifyInstance, options: AppOptions): Promise<void
   };
   for (const surface of [rest, nodeReservations, eventStream, trpc]) {
     await app.register((scope, _options, done) => {
-      surface(scope, { api, gatekeeper: admitting });
+      surface(scope, { api: options.api, gatekeeper: admitting });
       done();
     });
   }
 }
 
 /** A request id on every answer, a log line and a measurement for every call. */
-function watch(app: FastifyInstance, { log, metrics, traffic }: AppOptions): void {
+function watch(app: FastifyInstance, { log, metrics, traffic, tracing }: AppOptions): void {
   app.addHook("onRequest", (request, reply, done) => {
     request.calls = [];
+    if (tracing) request.trace = follow(tracing, request, reply);
     metrics.inFlight.inc();
     traffic.enter();
     void reply.header("x-request-id", request.id);
-    // Fastify's own hook is passed over when the caller leaves in the middle of a stream.
-    reply.raw.once("close", () => over(request, reply));
+    // Fastify's own hook is passed over when the caller leaves in the middle of a stream, and without that hook
+    // its `elapsedTime` is 0.
+    const began = performance.now();
+    reply.raw.once("close", () => over(request, reply, performance.now() - began));
     done();
   });
-  const over = (request: FastifyRequest, reply: FastifyReply): void => {
+  const over = (request: FastifyRequest, reply: FastifyReply, elapsed: number): void => {
     metrics.inFlight.dec();
     traffic.leave();
     logRefusal(request, log);
-    const ms = Math.round(reply.elapsedTime * 10) / 10;
+    const ms = Math.round(elapsed * 10) / 10;
+    const { id: requestId, trace } = request;
+    const traceId = trace?.traceId;
     for (const { method, code } of request.calls) {
       metrics.called(method, code, ms / 1_000);
-      log.info(
-        { requestId: request.id, method, code, status: reply.statusCode, ms, ...callerOf(request) },
-        "call",
-      );
+      const call = { requestId, method, code, status: reply.statusCode, ms, ...callerOf(request) };
+      log.info(traceId ? { ...call, traceId } : call, "call");
     }
+    trace?.ended(request.calls, {
+      route: request.routeOptions.url,
+      status: reply.statusCode,
+      tenantId: request.principal?.tenantId,
+    });
   };
+}
+
+function follow(
+  tracing: Pick<Tracing, "request">,
+  { headers, id, method }: FastifyRequest,
+  reply: FastifyReply,
+): RequestTrace {
+  return tracing.request({
+    headers,
+    requestId: id,
+    verb: method,
+    answering: (own) => {
+      if (!reply.sent) void reply.header("traceresponse", own);
+    },
+  });
 }
 
 /** What is nobody's mistake but ours, or the database's. */

@@ -2,6 +2,7 @@
 import type { ApiContext, ApiError, Principal } from "@berth/api";
 import { type ErrorCode, METHOD_NAMES } from "@berth/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { RequestTrace } from "../tracing/request-trace.ts";
 
 /** One call of a request; a batch has several. */
 export interface CallRecord {
@@ -19,6 +20,8 @@ declare module "fastify" {
     calls: CallRecord[];
     /** Why the request was refused before its call ran; the API logs what goes wrong after that. */
     refusal: ApiError | null;
+    /** Null while nobody follows calls. */
+    trace: RequestTrace | null;
   }
 }
 
@@ -59,6 +62,7 @@ export function hangingUp(context: ApiContext, reply: FastifyReply): ApiContext 
 
 /** Set by the gatekeeper before any handler runs. */
 export function contextOf(request: FastifyRequest): ApiContext {
-  if (request.context) return request.context;
+  const { context, trace } = request;
+  if (context) return trace ? { ...context, around: trace.around } : context;
   throw new Error("a call reached its handler without passing the gatekeeper");
 }

@@ -1,7 +1,8 @@
 /**
- * Who calls, and how often they may: runs before a body is read. A principal has a budget of calls a
- * minute, each call of a batch counts; an address that keeps presenting bad keys has the same one.
- * The counts are this process's own.
+ * Who calls, and how often they may: runs before a body is read. A principal and an address each have a
+ * budget of calls a minute, each call of a batch counts. An address that keeps presenting bad keys is not
+ * listened to for the rest of the minute, but for tokens that were good here before; the database is not
+ * asked about the others. The counts are this process's own: of N servers, N times as much.
  */
 import { type Api, ApiError, type Principal } from "@berth/api";
 import rateLimit from "@fastify/rate-limit";
@@ -9,6 +10,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { MIB } from "./calls.ts";
 
 const WINDOW_SECONDS = 60;
+/** Bad keys a minute from one address: many people mistyping, nobody guessing. */
+const BAD_KEYS = 300;
+/** Principals, and addresses, that are counted at once; the one seen longest ago is forgotten first. */
+const COUNTED_MAX = 50_000;
 
 export interface Gatekeeper {
   /**
@@ -20,8 +25,10 @@ export interface Gatekeeper {
 
 interface GatekeeperOptions {
   readonly api: Api;
-  /** Calls a minute. */
+  /** Calls a minute for a principal. */
   readonly rateLimit: number;
+  /** Calls a minute for an address; an IPv6 caller's is its /64. */
+  readonly addressRateLimit: number;
 }
 
 interface Budget {
@@ -35,18 +42,25 @@ export async function createGatekeeper(
   options: GatekeeperOptions,
 ): Promise<Gatekeeper> {
   await app.register(rateLimit, { global: false });
-  const window = { max: options.rateLimit, timeWindow: WINDOW_SECONDS * 1_000 };
-  const strangers = app.createRateLimit(window);
+  const budget = (max: number) => ({
+    max,
+    timeWindow: WINDOW_SECONDS * 1_000,
+    cache: COUNTED_MAX,
+  });
+  const strangers = app.createRateLimit(budget(Math.min(BAD_KEYS, options.rateLimit)));
+  const addresses = app.createRateLimit(budget(options.addressRateLimit));
   const principals = app.createRateLimit({
-    ...window,
+    ...budget(options.rateLimit),
     keyGenerator: (request) => request.principal?.id ?? "",
   });
   const policy = `"principal";q=${options.rateLimit};w=${WINDOW_SECONDS}`;
 
   async function authenticated(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+    const token = bearer(request);
     const failures = budgetOf(await strangers(request, { increment: false }));
-    if (failures.left <= 0) throw tooMany(reply, failures);
-    request.context = options.api.context({ token: bearer(request), requestId: request.id });
+    if (failures.left <= 0 && (token === null || !options.api.familiar(token)))
+      throw tooMany(reply, failures);
+    request.context = options.api.context({ token, requestId: request.id });
     try {
       return await request.context.authenticate();
     } catch (error) {
@@ -57,20 +71,34 @@ export async function createGatekeeper(
 
   return {
     async admit(request, reply, calls) {
+      // A caller that is gone already has no address to count, and nobody reads the answer.
+      if (request.ip === undefined) throw new ApiError("UNAVAILABLE");
+      const address = await spend(addresses, request, calls);
+      if (address.exceeded) throw tooMany(reply, address);
       request.principal = await authenticated(request, reply);
       mindLargeBody(request, request.principal);
-      let budget: Budget = { left: options.rateLimit, resetSeconds: WINDOW_SECONDS };
-      let exceeded = false;
-      for (let call = 0; call < calls; call += 1) {
-        const count = await principals(request);
-        budget = budgetOf(count);
-        exceeded ||= !count.isAllowed && count.isExceeded;
-      }
+      const principal = await spend(principals, request, calls);
       void reply.header("ratelimit-policy", policy);
-      void reply.header("ratelimit", `"principal";r=${budget.left};t=${budget.resetSeconds}`);
-      if (exceeded) throw tooMany(reply, budget);
+      void reply.header("ratelimit", `"principal";r=${principal.left};t=${principal.resetSeconds}`);
+      if (principal.exceeded) throw tooMany(reply, principal);
     },
   };
+}
+
+/** Counts each call; what is left is that after the last one. */
+async function spend(
+  counter: Counter,
+  request: FastifyRequest,
+  calls: number,
+): Promise<Budget & { readonly exceeded: boolean }> {
+  let budget: Budget = { left: 0, resetSeconds: WINDOW_SECONDS };
+  let exceeded = false;
+  for (let call = 0; call < calls; call += 1) {
+    const count = await counter(request);
+    budget = budgetOf(count);
+    exceeded ||= !count.isAllowed && count.isExceeded;
+  }
+  return { ...budget, exceeded };
 }
 
 /** A large body is read only from who may report nodes with it; a length that is not said counts as large. */
@@ -82,7 +110,8 @@ function mindLargeBody(request: FastifyRequest, { role, scope }: Principal): voi
   throw new ApiError("TOO_LARGE");
 }
 
-type Count = Awaited<ReturnType<ReturnType<FastifyInstance["createRateLimit"]>>>;
+type Counter = ReturnType<FastifyInstance["createRateLimit"]>;
+type Count = Awaited<ReturnType<Counter>>;
 
 function budgetOf(count: Count): Budget {
   if (count.isAllowed) return { left: Number.MAX_SAFE_INTEGER, resetSeconds: 0 };
@@ -96,5 +125,5 @@ function tooMany(reply: FastifyReply, budget: Budget): ApiError {
 
 /** The token of `Authorization: Bearer …`; the scheme's name is taken in any case. */
 function bearer(request: FastifyRequest): string | null {
-  return /^bearer +(\S{1,4096})$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
+  return /^bearer +(\S{1,8192})$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
 }

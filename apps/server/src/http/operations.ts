@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { ApiError } from "@berth/api";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
+import type { OidcConfig } from "../config-oidc.ts";
 import { sendProblem } from "./problem.ts";
 
 export interface OperationsOptions {
@@ -13,6 +14,8 @@ export interface OperationsOptions {
   readonly registry: Registry;
   /** Null = /metrics is not served. */
   readonly metricsToken: string | null;
+  /** Null = only keys sign in. */
+  readonly oidc: OidcConfig | null;
 }
 
 export function operations(app: FastifyInstance, options: OperationsOptions): void {
@@ -27,7 +30,9 @@ export function operations(app: FastifyInstance, options: OperationsOptions): vo
     reply.header("content-type", "application/json; charset=utf-8").send(options.openapi),
   );
 
-  app.get("/config.json", () => ({ oidc: null }));
+  const { clientId = null, settings } = options.oidc ?? {};
+  const oidc = clientId === null ? null : { issuer: settings?.issuer, clientId };
+  app.get("/config.json", () => ({ oidc }));
 
   const { metricsToken, registry } = options;
   if (metricsToken === null) return;

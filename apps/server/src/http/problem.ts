@@ -55,9 +55,11 @@ export function errorHeaders(reply: FastifyReply, error: ApiError): void {
   if (retryable && !reply.hasHeader("retry-after")) void reply.header("retry-after", "1");
 }
 
-export function sendProblem(reply: FastifyReply, error: ApiError): FastifyReply {
+/** @param status in place of the code's own, where HTTP has a more exact one */
+export function sendProblem(reply: FastifyReply, error: ApiError, status?: number): FastifyReply {
   errorHeaders(reply, error);
-  const problem = toProblem(error, reply.request.id);
+  const own = toProblem(error, reply.request.id);
+  const problem = status === undefined ? own : { ...own, status };
   return reply
     .code(problem.status)
     .header("content-type", "application/problem+json")

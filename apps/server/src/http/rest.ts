@@ -6,6 +6,7 @@ import { type Api, type ApiContext, ApiError, toApiError } from "@berth/api";
 import { METHOD_NAMES, type MethodName, VERSION_BESIDE, catalog, schemasOf } from "@berth/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bodyLimitOf, callerGone, contextOf, failed, recordOf, refused } from "./calls.ts";
+import { takeJson } from "./json-body.ts";
 import type { Gatekeeper } from "./limits.ts";
 import { fromThrown, sendProblem } from "./problem.ts";
 import { type Twins, withTwins } from "./twins.ts";
@@ -37,7 +38,8 @@ export function rest(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions
 
 /** Bodies are JSON or nothing, and what is refused before its call is a problem as well. */
 export function speakJson(scope: FastifyInstance): void {
-  allowEmptyBodies(scope);
+  // A call without input may come without a body, whatever its content type says.
+  takeJson(scope, ({ value }) => value);
   scope.setErrorHandler((thrown, request, reply) => {
     const error = fromThrown(thrown);
     refused(request, error);
@@ -52,7 +54,7 @@ export function speakJson(scope: FastifyInstance): void {
  */
 export function bodyOf({ query, body }: FastifyRequest): unknown {
   const [field] = Object.keys(query as object);
-  if (field === undefined) return body ?? {};
+  if (field === undefined) return body === undefined ? {} : body;
   const message = "goes in the body: a POST has no query";
   throw new ApiError("INVALID_INPUT", {
     message: `${field}: ${message}`,
@@ -109,18 +111,4 @@ export function twinsOf(method: MethodName): Twins {
     idempotencyKey: shape.includes("idempotencyKey"),
     version: shape.includes("version") ? "field" : VERSION_BESIDE.has(method) ? "beside" : "none",
   };
-}
-
-/** A call without input may come without a body, whatever its content type says. */
-function allowEmptyBodies(scope: FastifyInstance): void {
-  const parse = scope.getDefaultJsonParser("error", "error");
-  scope.removeContentTypeParser("application/json");
-  scope.addContentTypeParser<string>(
-    "application/json",
-    { parseAs: "string" },
-    (request, body, done) => {
-      if (body.trim() === "") done(null, {});
-      else void parse(request, body, done);
-    },
-  );
 }

@@ -5,6 +5,7 @@ import { fastifyRequestHandler } from "@trpc/server/adapters/fastify";
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bodyLimitOf, contextOf, failed, hangingUp, recordOf, refused } from "./calls.ts";
+import { takeJson } from "./json-body.ts";
 import { errorHeaders, fromThrown, notJson } from "./problem.ts";
 import { STREAM_HEADERS } from "./event-stream.ts";
 import type { SurfaceOptions } from "./rest.ts";
@@ -16,10 +17,7 @@ const STREAMS: ReadonlySet<string> = new Set(
 
 export function trpc(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions): void {
   // tRPC parses the text itself, after the key was checked.
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) =>
-    done(null, body),
-  );
+  takeJson(scope, ({ text }) => text);
   scope.setErrorHandler((thrown, request, reply) =>
     sendTrpcError(reply, request, fromThrown(thrown)),
   );
@@ -49,6 +47,8 @@ function refuseUnreadable(
   { method, headers, query }: FastifyRequest,
   names: readonly string[],
 ): void {
+  // tRPC decodes the path once more, and would run calls that were not counted.
+  if (names.some((name) => name.includes("%"))) throw new ApiError("NOT_FOUND");
   const json = /^application\/json\b/i.test(headers["content-type"] ?? "");
   if (method === "POST" && !json) throw notJson();
   if (Object.hasOwn(query as object, "connectionParams"))

@@ -1,0 +1,36 @@
+/** Bodies as every surface takes them: strict JSON in UTF-8, as it is, or nothing. */
+import { ApiError, NotJson, strictJson } from "@berth/api";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+
+/** @param read makes of a body's text and value what handlers get; the text of an empty one is "" */
+export function takeJson(
+  scope: FastifyInstance,
+  read: (body: ReturnType<typeof strictJson>) => unknown,
+): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser<Buffer>(
+    "application/json",
+    { parseAs: "buffer" },
+    (request, body, done) => {
+      try {
+        refuseOtherForms(request);
+        done(null, read(strictJson(body)));
+      } catch (error) {
+        done(error instanceof NotJson ? refusal(error.why) : (error as Error));
+      }
+    },
+  );
+}
+
+/** JSON has one encoding, and what is unpacked could be a thousand times what was sent. */
+function refuseOtherForms({ headers }: FastifyRequest): void {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(headers["content-type"] ?? "")?.[1];
+  if (charset !== undefined && charset.toLowerCase() !== "utf-8")
+    throw new NotJson("it is not UTF-8");
+  if (headers["content-encoding"] !== undefined) throw new NotJson("it is compressed");
+}
+
+function refusal(why: string): ApiError {
+  const message = why === "" ? "The body is not valid JSON." : `The body is not JSON: ${why}.`;
+  return new ApiError("INVALID_INPUT", { message });
+}
