@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { Heartbeat } from "./beat.ts";
 import { type Engine, createEngine } from "./engine.ts";
 import { NOW, POOL, book, nothing, storeWithPool } from "./testing/fixtures.ts";
+import { TIMERS } from "./scheduler.ts";
 import { MemoryStore } from "./testing/memory-store.ts";
 import { seeded } from "./testing/seeded.ts";
 
@@ -32,6 +33,7 @@ function bench(store: MemoryStore = new MemoryStore(NOW), seed = 1): Bench {
     random: (count) => random.bytes(count),
     elapsed: () => elapsed,
     beatMs: 0,
+    scheduler: TIMERS,
     log: {
       info: () => undefined,
       warn: () => undefined,
@@ -192,4 +194,27 @@ test("while leases are held a lapsed one lives on, and the pool is not due at on
   const seen = await engine.read(POOL, (state) => [...state.reservations()].length);
   expect(seen?.value).toBe(1);
   expect(await store.due()).toEqual([]);
+});
+
+// Found by the simulation: seed 41853.
+test("an outage between the two looks of a move ends no lease in the pool that was looked at first", async () => {
+  const store = await storeWithPool(1, 4);
+  const engine = engineOn(store);
+  const wish = { tenantId: "t-a", gpus: 1, durationMs: HOUR, leaseSeconds: 60 };
+  const { id } = accepted((await engine.submit(POOL, book(wish))).value);
+  await store.beat("srv_x");
+  const to = `node_${"0".repeat(26)}` as const;
+  const load = store.load.bind(store);
+  store.load = async (gateId) => {
+    if (gateId === to) {
+      store.load = load;
+      store.clock += 90 * SECOND;
+      store.wall += 90 * SECOND;
+      await store.beat("srv_x");
+    }
+    return load(gateId);
+  };
+  await engine.move({ from: POOL, to, create: true, plan: () => ({ ok: true, value: null }) });
+  const row = store.gates.get(POOL)?.reservations.get(id)?.row;
+  expect(row).toMatchObject({ state: "active", leaseExpiresAt: store.clock + 30 * SECOND });
 });

@@ -3,8 +3,8 @@
  * nobody did; the server finds a leap of the database's clock, by a clock of its own that only ever runs.
  */
 import type { PoolStore } from "@berth/db";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "./batch-turn.ts";
+import type { Scheduler } from "./scheduler.ts";
 
 export interface BeatObserver {
   /** A beat ended an outage of this length, in milliseconds; leases are raised for it. */
@@ -16,6 +16,7 @@ export interface BeatObserver {
 export interface HeartbeatDeps {
   readonly store: Pick<PoolStore, "beat" | "holdLeases">;
   readonly random: Random;
+  readonly scheduler: Scheduler;
   /** Milliseconds of a clock that only ever goes forward. */
   readonly elapsed: () => number;
   readonly log: {
@@ -79,7 +80,7 @@ export class Heartbeat {
         () => this.#worked(true),
         () => this.#worked(false),
       );
-      await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+      await this.#deps.scheduler.delay(ms, { signal, ref: false });
     }
   }
 

@@ -3,18 +3,19 @@
  * applies what is due in pools that nobody asks about. Any number of processes run side by side on one
  * database; the gate orders them.
  */
-import type { GateWrite, PoolStore } from "@berth/db";
+import type { Failpoint, GateWrite, PoolStore } from "@berth/db";
 import { type GateId, type Result, type Turn, freshId } from "@berth/domain";
-import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
 import { BatchTurn, type Random } from "./batch-turn.ts";
 import { Heartbeat } from "./beat.ts";
 import { NoSuchGate, Unavailable } from "./errors.ts";
+import { passing } from "./failpoints.ts";
 import { Lifecycle, SETTLE } from "./lifecycle.ts";
 import { type Correction, correct, differences } from "./rebuild.ts";
 import { Mutex } from "./mutex.ts";
 import { openTurn } from "./planner.ts";
 import type { View } from "./pool-cache.ts";
 import { PoolRunner, type RunnerContext } from "./pool-runner.ts";
+import { type Scheduler, TIMERS } from "./scheduler.ts";
 import {
   type Command,
   type Committed,
@@ -68,8 +69,12 @@ export interface EngineDeps {
   readonly log: EngineLog;
   /** Milliseconds of a monotonic clock, for deadlines and slices; never for bookings. */
   readonly elapsed: () => number;
+  /** How it waits; the real timers unless a simulation says otherwise. */
+  readonly scheduler?: Scheduler;
   readonly observer?: EngineObserver;
   readonly options?: Partial<EngineOptions>;
+  /** For tests that break this process at a chosen place. */
+  readonly failpoint?: Failpoint | undefined;
 }
 
 /** A read longer than this lets the event loop go on in between. */
@@ -91,21 +96,25 @@ class BookingEngine implements Engine {
   readonly #heartbeat: Heartbeat;
   readonly #waits: Waits;
   readonly #moving = new Mutex();
+  #turns: Promise<void> = Promise.resolve();
   #stopping = false;
 
   constructor(deps: EngineDeps) {
     const options = { ...DEFAULT_OPTIONS, ...deps.options };
-    const { log, elapsed, observer = {} } = deps;
-    this.#heartbeat = new Heartbeat({ ...deps, observer, beatMs: options.beatMs });
+    const { log, elapsed, observer = {}, scheduler = TIMERS } = deps;
+    this.#heartbeat = new Heartbeat({ ...deps, observer, scheduler, beatMs: options.beatMs });
     this.#waits = new Waits({
       log,
       elapsed,
+      scheduler,
+      failpoint: deps.failpoint,
       runner: (gateId) => this.#runner(gateId),
       settled: (gateId) => this.#settled(gateId),
     });
     this.#context = {
       ...deps,
       observer,
+      scheduler,
       options,
       heartbeat: this.#heartbeat,
       written: (gateId) => this.#waits.written(gateId),
@@ -160,21 +169,28 @@ class BookingEngine implements Engine {
   }
 
   async #move<T>(move: Move<T>): Promise<Committed<Result<T>>> {
+    const { failpoint } = this.#context;
     const [from, to] = [this.#runner(move.from), this.#runner(move.to)];
     for (let attempt = 0; attempt < MOVE_ATTEMPTS; attempt += 1) {
-      const leaving = await from.cache.refresh();
-      if (!leaving) throw new NoSuchGate(move.from);
+      const before = await from.cache.refresh();
       const entering = (await to.cache.refresh()) ?? (move.create ? await to.cache.blank() : null);
+      // Once more: both are planned at one instant, so no outage may lie between the two looks.
+      const leaving = await from.cache.refresh();
+      if (!before || !leaving) throw new NoSuchGate(move.from);
       if (!entering) throw new NoSuchGate(move.to);
+      if (lastOutage(before) !== lastOutage(leaving)) continue;
       if (!from.cache.isAt(leaving) || (entering.exists && !to.cache.isAt(entering))) continue;
       const planned = this.#planMove(move, leaving, entering);
       if (!planned.result.ok) return { value: planned.result, seq: entering.seq, now: planned.now };
+      if (failpoint) await failpoint("place.done");
       const outcome = await this.#writeMove(planned);
       if (outcome) {
+        if (failpoint) await failpoint("reply.before");
         for (const runner of [from, to]) this.#useMoved(runner);
         return { value: planned.result, seq: outcome.seq, now: planned.now };
       }
-      await delay(((this.#context.random(1)[0] ?? 0) / 256) * MOVE_JITTER_MS * attempt);
+      const jitter = ((this.#context.random(1)[0] ?? 0) / 256) * MOVE_JITTER_MS;
+      await this.#context.scheduler.delay(jitter * attempt);
     }
     throw new Unavailable("both pools are too busy; try again shortly");
   }
@@ -254,10 +270,15 @@ class BookingEngine implements Engine {
       const step = value.next();
       if (step.done) return step.value;
       if (through || elapsed() - sliceStart < READ_SLICE_MS) continue;
-      await nextTick();
+      await this.#turn();
       sliceStart = elapsed();
       if (!cache.isAt(view)) return MOVED_ON;
     }
+  }
+
+  /** However many long reads there are: one slice of one of them between two turns of everything else. */
+  #turn(): Promise<void> {
+    return (this.#turns = this.#turns.then(() => this.#context.scheduler.yield()));
   }
 
   #planMove<T>(move: Move<T>, leaving: View, entering: View): PlannedMove<T> {
@@ -284,9 +305,9 @@ class BookingEngine implements Engine {
   }
 
   async #writeMove<T>({ from, to, now }: PlannedMove<T>): Promise<{ seq: number } | null> {
-    const { store } = this.#context;
+    const { store, failpoint } = this.#context;
     try {
-      const outcome = await store.applyPair(from, to, now);
+      const outcome = await passing(failpoint, () => store.applyPair(from, to, now));
       return outcome.ok ? { seq: outcome.seq } : null;
     } catch (error) {
       // Both sides are in one transaction, so the target's history speaks for both.
@@ -303,6 +324,10 @@ interface PlannedMove<T> {
   readonly now: number;
   readonly from: GateWrite;
   readonly to: GateWrite;
+}
+
+function lastOutage({ clock }: View): number | undefined {
+  return clock.outages.at(-1)?.to;
 }
 
 /** The pool changed while a sliced read was paused. */

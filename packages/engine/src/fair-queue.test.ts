@@ -27,8 +27,24 @@ test("one tenant's wishes keep their order, also when they are put back", () => 
   expect(queue.size).toBe(0);
 });
 
-test("a full queue refuses and says so", () => {
+test("a full queue refuses and says whom", () => {
   const queue = new FairQueue<ReturnType<typeof item>>(2);
-  expect([0, 1, 2].map((n) => queue.push(item("t-a", n)))).toEqual([true, true, false]);
+  expect([0, 1, 2].map((n) => queue.push(item("t-a", n)))).toEqual([null, null, item("t-a", 2)]);
   expect(queue.size).toBe(2);
+});
+
+test("a full queue makes room for whoever has less in it than another", () => {
+  const queue = new FairQueue<ReturnType<typeof item>>(4);
+  for (let n = 0; n < 4; n += 1) queue.push(item("t-crowd", n));
+  expect(queue.push(item("t-a", 0))).toEqual(item("t-crowd", 3));
+  expect(queue.push(item("t-b", 0))).toEqual(item("t-crowd", 2));
+  expect(queue.push(item("t-crowd", 4))).toEqual(item("t-crowd", 4));
+  expect(queue.size).toBe(4);
+  expect(queue.take(9).map(({ tenantId, n }) => `${tenantId} ${n}`)).toEqual([
+    "t-crowd 0",
+    "t-a 0",
+    "t-b 0",
+    "t-crowd 1",
+  ]);
+  expect(queue.size).toBe(0);
 });

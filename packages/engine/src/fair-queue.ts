@@ -14,12 +14,21 @@ export class FairQueue<T extends { readonly tenantId: TenantId }> {
     return this.#size;
   }
 
-  /** False when the queue is full. */
-  push(item: T): boolean {
-    if (this.#size >= this.#max) return false;
+  /**
+   * Takes the item in, and answers what there is no room for: null, or when the queue is full the newest item
+   * of the tenant that has most of them, which may be this one. So nobody's crowd keeps another out.
+   */
+  push(item: T): T | null {
     this.#append(item);
-    this.#size += 1;
-    return true;
+    if (this.#size < this.#max) {
+      this.#size += 1;
+      return null;
+    }
+    let longest = this.#lanes.get(item.tenantId) ?? [];
+    for (const lane of this.#lanes.values()) if (lane.length > longest.length) longest = lane;
+    const tooMany = longest.pop() ?? item;
+    if (longest.length === 0) this.#lanes.delete(tooMany.tenantId);
+    return tooMany;
   }
 
   /** Up to `count` items, one a tenant and round; a tenant served goes behind those that were not. */

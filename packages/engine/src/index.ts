@@ -11,6 +11,7 @@ export {
   Unavailable,
 } from "./errors.ts";
 export {
+  type BatchFacts,
   type Command,
   type Committed,
   type Correction,

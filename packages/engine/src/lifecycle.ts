@@ -4,7 +4,6 @@
  * harmless: the second finds nothing due.
  */
 import { ok } from "@berth/domain";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "./engine.ts";
 import type { RunnerContext } from "./pool-runner.ts";
 import type { Command } from "./types.ts";
@@ -44,7 +43,7 @@ export class Lifecycle {
 
   async #every(ms: number, signal: AbortSignal, task: () => Promise<void>): Promise<void> {
     while (!signal.aborted) {
-      await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+      await this.#context.scheduler.delay(ms, { signal, ref: false });
       if (signal.aborted) return;
       await task().catch((error: unknown) => {
         const reason = error instanceof Error ? error.name : "unknown";
@@ -54,9 +53,12 @@ export class Lifecycle {
   }
 
   async #settleDue(): Promise<void> {
-    const due = await this.#context.store.due(ROUND_MAX);
-    for (const { lateMs } of due) this.#context.observer.lag?.(lateMs);
+    const { store, observer, failpoint } = this.#context;
+    const due = await store.due(ROUND_MAX);
+    if (failpoint && due.length > 0) await failpoint("advance.selected");
+    for (const { lateMs } of due) observer.lag?.(lateMs);
     await Promise.all(due.map(({ gateId }) => this.#engine.submit(gateId, SETTLE)));
+    if (failpoint && due.length > 0) await failpoint("advance.applied");
   }
 
   async #rebuildAll(): Promise<void> {

@@ -13,6 +13,13 @@ export type PoolReads = Pick<PoolStore, "head" | "load" | "delta">;
 /** A head whose last beat is older than this may hide an outage: the gate's SQL judges by the same figure. */
 const BEAT_LATE_MS = 3_000;
 
+/** Nobody has beaten for a while: whoever does first may find an outage, which the next head tells of. */
+const TOO_LATE = Symbol("too late");
+
+function isTooLate({ sinceBeatMs }: GateHead): boolean {
+  return sinceBeatMs > BEAT_LATE_MS;
+}
+
 export interface View {
   readonly state: PoolState;
   readonly seq: number;
@@ -44,15 +51,12 @@ export class PoolCache {
    */
   refresh(through: PoolReads = this.#store): Promise<View | null> {
     return this.#refreshing.run(async () => {
-      if (!this.#held) return this.#load(through);
-      const head = await this.#inTime(await through.head(this.#gateId), through);
-      // Looked at again: a batch of ours may have ended, or been refused, in the meantime.
-      const held = this.#held;
-      if (!held || !head) return this.#load(through);
-      if (head.seq <= held.head.seq) return this.#sameAt(held, head);
-      return head.resetSeq <= held.head.seq
-        ? this.#catchUp(through, held.head)
-        : this.#load(through);
+      for (;;) {
+        const looked = await this.#look(through);
+        if (looked !== TOO_LATE) return looked;
+        // Once may not be enough: a beat that was on its way already tells of a time before the outage.
+        await this.#beat();
+      }
     });
   }
 
@@ -81,7 +85,7 @@ export class PoolCache {
     // Units get their keys from the database and a node may have left: read those rows back instead.
     const readBack = batch.changes.some((change) => change.kind === "node");
     if (readBack || held.state !== planned.state || held.head.seq !== planned.seq) return;
-    held.state.absorb(rowsAfter(batch.changes));
+    this.#absorb(held.state, rowsAfter(batch.changes));
     const configSeq = batch.changes.some((change) => change.kind === "config")
       ? seq
       : held.head.configSeq;
@@ -116,11 +120,15 @@ export class PoolCache {
     this.#held = null;
   }
 
-  /** Nobody has beaten for a while: whoever does first may find an outage, which the next head tells of. */
-  async #inTime(head: GateHead | null, through: PoolReads): Promise<GateHead | null> {
-    if (!head || head.sinceBeatMs <= BEAT_LATE_MS) return head;
-    await this.#beat();
-    return through.head(this.#gateId);
+  async #look(through: PoolReads): Promise<View | null | typeof TOO_LATE> {
+    if (!this.#held) return this.#load(through);
+    const head = await through.head(this.#gateId);
+    // Looked at again: a batch of ours may have ended, or been refused, in the meantime.
+    const held = this.#held;
+    if (!held || !head) return this.#load(through);
+    if (isTooLate(head)) return TOO_LATE;
+    if (head.seq <= held.head.seq) return this.#sameAt(held, head);
+    return head.resetSeq <= held.head.seq ? this.#catchUp(through, held.head) : this.#load(through);
   }
 
   /** An outage moves no sequence: what the head tells of it is taken all the same. */
@@ -133,31 +141,39 @@ export class PoolCache {
     return this.newest(head.now);
   }
 
-  async #load(through: PoolReads): Promise<View | null> {
-    let loaded = await through.load(this.#gateId);
-    if (loaded && loaded.head.sinceBeatMs > BEAT_LATE_MS) {
-      await this.#beat();
-      loaded = await through.load(this.#gateId);
-    }
+  async #load(through: PoolReads): Promise<View | null | typeof TOO_LATE> {
+    const loaded = await through.load(this.#gateId);
     if (!loaded) {
       this.#held = null;
       return null;
     }
+    if (isTooLate(loaded.head)) return TOO_LATE;
     const { head, snapshot } = loaded;
     this.#held = { state: PoolState.load(snapshot), head };
     return this.newest(head.now);
   }
 
-  async #catchUp(through: PoolReads, since: GateHead): Promise<View | null> {
+  async #catchUp(through: PoolReads, since: GateHead): Promise<View | null | typeof TOO_LATE> {
     const delta = await through.delta(this.#gateId, since);
+    if (isTooLate(delta.head)) return TOO_LATE;
     if (delta.reset) return this.#load(through);
     const held = this.#held;
     if (!held) return this.#load(through);
-    if (delta.head.seq > held.head.seq) {
-      held.state.absorb(delta);
-      this.#held = { state: held.state, head: delta.head };
-    }
+    // Our own batch was faster: its rows are newer than these, the time is not.
+    if (delta.head.seq <= held.head.seq) return this.#sameAt(held, delta.head);
+    this.#absorb(held.state, delta);
+    this.#held = { state: held.state, head: delta.head };
     return this.newest(delta.head.now);
+  }
+
+  /** Rows that do not go with the state are a fault, and what is left of it is no state: the next look loads. */
+  #absorb(state: PoolState, delta: StateDelta): void {
+    try {
+      state.absorb(delta);
+    } catch (error) {
+      this.drop();
+      throw error;
+    }
   }
 }
 

@@ -2,9 +2,8 @@
  * One pool in one process: commands queue, a batch of them is planned in memory at the newest state, and
  * one gated write decides. A lost race plans again; nothing is held while the database is asked.
  */
-import type { ApplyOutcome, KeyClaim, PoolStore } from "@berth/db";
+import type { ApplyOutcome, Failpoint, KeyClaim, PoolStore } from "@berth/db";
 import type { GateId, Result } from "@berth/domain";
-import { setTimeout as delay } from "node:timers/promises";
 import { type Random, keyOf } from "./batch-turn.ts";
 import type { Heartbeat } from "./beat.ts";
 import {
@@ -17,10 +16,19 @@ import {
   Overloaded,
   Unavailable,
 } from "./errors.ts";
+import { passPlanned, passTaken, passing } from "./failpoints.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { type Pending, type Plan, planBatch } from "./planner.ts";
 import { PoolCache, type View } from "./pool-cache.ts";
-import type { Command, Committed, EngineLog, EngineObserver, EngineOptions } from "./types.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type {
+  BatchFacts,
+  Command,
+  Committed,
+  EngineLog,
+  EngineObserver,
+  EngineOptions,
+} from "./types.ts";
 
 export interface RunnerContext {
   readonly store: PoolStore;
@@ -31,6 +39,8 @@ export interface RunnerContext {
   readonly heartbeat: Heartbeat;
   /** Milliseconds of a clock that only ever goes forward. */
   readonly elapsed: () => number;
+  readonly scheduler: Scheduler;
+  readonly failpoint?: Failpoint | undefined;
   /** Told of every batch of this process that the database has taken. */
   written(gateId: GateId): void;
 }
@@ -45,6 +55,7 @@ const LOSSES_BEFORE_JITTER = 3;
 const LOSSES_BEFORE_LOCK = 8;
 const JITTER_MS = 50;
 const TRANSIENT_RETRIES = 6;
+const AGAIN_MAX_MS = 800;
 
 export class PoolRunner {
   readonly cache: PoolCache;
@@ -84,7 +95,7 @@ export class PoolRunner {
         settle: (decided) => resolve(decided as Committed<Result<T>>),
         fail: reject,
       };
-      if (!this.#queue.push(pending)) return reject(new Overloaded());
+      this.#queue.push(pending)?.fail(new Overloaded());
       this.#draining ??= this.#drain();
     });
   }
@@ -107,8 +118,10 @@ export class PoolRunner {
 
   /** Decides a batch; whatever happens, every one of its commands is answered or put back. */
   async #decide(taken: readonly Pending[]): Promise<void> {
+    const { failpoint } = this.#context;
     const round: Round = { todo: taken };
     try {
+      if (failpoint) await failpoint("queue.drained");
       await this.#decideOrThrow(round);
     } catch (error) {
       await this.#afterFailure(round.todo, error);
@@ -136,6 +149,7 @@ export class PoolRunner {
   }
 
   async #decideOrThrow(round: Round): Promise<void> {
+    const { failpoint } = this.#context;
     round.todo = this.#stillWanted(round.todo);
     let losses = 0;
     let transients = 0;
@@ -143,9 +157,10 @@ export class PoolRunner {
       try {
         const view = await this.#view(round.todo);
         const plan = this.#planRound(view, round);
+        if (failpoint) await passPlanned(failpoint, plan);
         const outcome = await this.#write(plan);
         transients = 0;
-        if (outcome.ok) return this.#taken(plan, outcome.seq);
+        if (outcome.ok) return await this.#taken(plan, outcome.seq);
         if (isOneCommands(outcome) && round.todo.length > 1) return await this.#halve(round.todo);
         round.todo = this.#afterRefusal(outcome, round.todo);
         losses += 1;
@@ -159,7 +174,7 @@ export class PoolRunner {
         transients += 1;
         if (transients > TRANSIENT_RETRIES)
           throw new Unavailable("the database cannot be reached; try again shortly", error);
-        await this.#jitter(JITTER_MS * 2 ** transients);
+        await this.#jitter(againIn(transients));
         round.todo = this.#stillWanted(round.todo);
       }
     }
@@ -180,7 +195,8 @@ export class PoolRunner {
     return plan;
   }
 
-  #taken(plan: Plan, seq: number): void {
+  async #taken(plan: Plan, seq: number): Promise<void> {
+    const { failpoint } = this.#context;
     this.#spent.clear();
     if (plan.carried.freed) this.#freed = false;
     if (plan.batch) {
@@ -191,26 +207,34 @@ export class PoolRunner {
     const { tries, degraded, healed } = plan.healing;
     if (tries + degraded + healed > 0) this.#context.observer.healed?.(plan.healing);
     if (plan.noticed > 0) this.#context.observer.noticed?.(plan.noticed);
+    if (failpoint) await passTaken(failpoint, plan);
     for (const { pending, result } of plan.answers)
       pending.settle({ value: result, seq, now: plan.view.now });
   }
 
   /** The last resort: plans under the pool's own lock, so that nobody can come first. */
   async #decideLocked(round: Round): Promise<void> {
-    const { store, observer } = this.#context;
+    const { store, observer, elapsed, failpoint } = this.#context;
     observer.lockedPlan?.();
+    let started = elapsed();
     let sent: Plan | null = null;
     const planned = store.locked(this.#gateId, async (locked) => {
+      observer.lockWait?.(elapsed() - started);
       const view = await this.cache.refresh(locked);
       if (!view) throw new NoSuchGate(this.#gateId);
       const plan = (sent = this.#planRound(view, round));
-      const written = plan.batch && (await locked.apply(view.seq, view.now, plan.batch));
+      if (failpoint) await passPlanned(failpoint, plan);
+      started = elapsed();
+      const { batch } = plan;
+      const apply = batch && (() => locked.apply(view.seq, view.now, batch));
+      const written = apply && (await passing(failpoint, apply));
       return { plan, outcome: written ?? { ok: true as const, seq: view.seq } };
     });
     const { plan, outcome } = await planned.catch(async (error: unknown) => {
       if (store.failureOf(error).kind !== "unknown" || !sent?.batch) throw error;
       return { plan: sent, outcome: await this.#resolve(sent) };
     });
+    if (plan.batch) observer.batch?.(this.#facts(plan, outcome, elapsed() - started));
     if (outcome.ok) return this.#taken(plan, outcome.seq);
     if (isOneCommands(outcome) && round.todo.length > 1) return this.#halve(round.todo);
     // A key that was there already: the others come first in the next batch.
@@ -218,7 +242,9 @@ export class PoolRunner {
   }
 
   async #view(todo: readonly Pending[]): Promise<View> {
+    const { failpoint } = this.#context;
     const refreshed = await this.cache.refresh();
+    if (failpoint) await failpoint("delta.read");
     const view = refreshed && (this.cache.newest(refreshed.now) ?? refreshed);
     if (view) return view;
     if (todo.some(({ command }) => command.create)) return this.cache.blank();
@@ -226,24 +252,30 @@ export class PoolRunner {
   }
 
   async #write(plan: Plan): Promise<ApplyOutcome> {
-    if (!plan.batch) return { ok: true, seq: plan.view.seq };
-    const { store, observer, elapsed } = this.#context;
+    const { batch } = plan;
+    if (!batch) return { ok: true, seq: plan.view.seq };
+    const { store, observer, elapsed, failpoint } = this.#context;
+    const write = { gateId: this.#gateId, expectedSeq: plan.view.seq, batch };
     const started = elapsed();
     try {
-      const outcome = await store.apply(
-        { gateId: this.#gateId, expectedSeq: plan.view.seq, batch: plan.batch },
-        plan.view.now,
-      );
-      observer.batch?.({
-        size: plan.answers.length,
-        planMs: plan.planMs,
-        writeMs: elapsed() - started,
-      });
+      const outcome = await passing(failpoint, () => store.apply(write, plan.view.now));
+      observer.batch?.(this.#facts(plan, outcome, elapsed() - started));
       return outcome;
     } catch (error) {
       if (store.failureOf(error).kind !== "unknown") throw error;
       return this.#resolve(plan);
     }
+  }
+
+  #facts(plan: Plan, outcome: ApplyOutcome, writeMs: number): BatchFacts {
+    return {
+      gateId: this.#gateId,
+      size: plan.answers.length,
+      planMs: plan.planMs,
+      writeMs,
+      outcome: outcome.ok ? "ok" : outcome.kind,
+      commands: plan.answers.map(({ pending }) => pending.command),
+    };
   }
 
   /** The connection was lost after the write was sent: ask the pool's history, under its lock. */
@@ -265,7 +297,7 @@ export class PoolRunner {
             error,
           );
         }
-        await this.#jitter(JITTER_MS * 2 ** attempt);
+        await this.#jitter(againIn(attempt));
       }
     }
   }
@@ -312,8 +344,13 @@ export class PoolRunner {
 
   async #jitter(most: number): Promise<void> {
     const [a = 0, b = 0] = this.#context.random(2);
-    await delay(((a * 256 + b) / 65_536) * most);
+    await this.#context.scheduler.delay(((a * 256 + b) / 65_536) * most);
   }
+}
+
+/** The most to wait before the next try: who asks is to know within 5 s that there is no answer. */
+function againIn(tries: number): number {
+  return Math.min(AGAIN_MAX_MS, JITTER_MS * 2 ** tries);
 }
 
 /** Refused for the sake of one command, and it is not said which. */

@@ -52,10 +52,25 @@ export interface HealingFacts {
   readonly degraded: number;
 }
 
+/** One gated write: what went into it and how long its two halves took, in milliseconds. */
+export interface BatchFacts {
+  readonly gateId: GateId;
+  /** Commands that it carried. */
+  readonly size: number;
+  readonly planMs: number;
+  /** Until the database's answer, the wait for the pool's row included. */
+  readonly writeMs: number;
+  /** `ok`, or why the gate did not take it. */
+  readonly outcome: string;
+  readonly commands: readonly Command<unknown>[];
+}
+
 /** Told of what operators watch; every method is optional. */
 export interface EngineObserver extends BeatObserver {
-  /** One gated write: how many commands, how long planning and writing took, in milliseconds. */
-  batch?(facts: { size: number; planMs: number; writeMs: number }): void;
+  /** One gated write that the database answered. */
+  batch?(facts: BatchFacts): void;
+  /** How long a pool's lock was waited for before planning under it, in milliseconds. */
+  lockWait?(ms: number): void;
   /** Another server's write came first. */
   gateLost?(): void;
   /** Planned under the pool's lock after losing the gate too often. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type ReservationId, invariant, isLive } from "@berth/domain";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Engine, createEngine } from "./engine.ts";
@@ -238,6 +239,22 @@ describe("who waits for room", () => {
     expect(inLine(store)).toEqual([]);
     await a.submit(POOL, release("t-a", first));
     expect(rowOf(store, waits.id)).toBeUndefined();
+  });
+
+  test("hears that its server stops, not that there is no room, however long the answer to that takes", async () => {
+    const store = await storeWithPool(1, 1);
+    const a = server(store, 18);
+    await held(a, one("t-a"));
+    const waits = await waiting(a, one("t-b"));
+    // The write that takes it away is there for everybody to see before this server has heard of it.
+    const apply = store.apply.bind(store);
+    store.apply = async (write, now) => {
+      const outcome = await apply(write, now);
+      await delay(300);
+      return outcome;
+    };
+    const [became] = await Promise.allSettled([waits.became, a.endWaits()]);
+    expect(became).toMatchObject({ status: "rejected", reason: expect.any(Unavailable) });
   });
 
   test("hears that the database cannot be asked once its time is over", async () => {

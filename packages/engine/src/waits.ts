@@ -3,6 +3,7 @@
  * serve: here is only who has to be told. Nothing is held for a caller but its entry in a map; one look a
  * pool and tenth of a second, whoever waits there, tells what became of all of them.
  */
+import type { Failpoint } from "@berth/db";
 import {
   type GateId,
   type ReservationId,
@@ -11,11 +12,11 @@ import {
   serveWaiters,
   stopWaiting,
 } from "@berth/domain";
-import { setTimeout as delay } from "node:timers/promises";
 import { Cancelled, Unavailable } from "./errors.ts";
 import type { View } from "./pool-cache.ts";
 import type { Command, EngineLog } from "./types.ts";
 import type { PoolRunner } from "./pool-runner.ts";
+import type { Scheduler } from "./scheduler.ts";
 
 /** `over`: it waits no more and was not served, or what it got has ended since. */
 export type Waited = "served" | "over";
@@ -29,6 +30,8 @@ export interface Wait {
 export interface WaitsHost {
   readonly log: EngineLog;
   readonly elapsed: () => number;
+  readonly scheduler: Scheduler;
+  readonly failpoint: Failpoint | undefined;
   runner(gateId: GateId): PoolRunner;
   /** The newest view, with nothing due in it; null when there is no such pool. */
   settled(gateId: GateId): Promise<View | null>;
@@ -136,7 +139,7 @@ export class Waits {
       lane.wake = new AbortController();
       await this.#look(lane).catch((error: unknown) => this.#cannotLook(lane, error));
       if (lane.callers.size > 0)
-        await delay(LOOK_MS, undefined, { signal: lane.wake.signal }).catch(() => undefined);
+        await this.#host.scheduler.delay(LOOK_MS, { signal: lane.wake.signal });
     }
     lane.watched = false;
   }
@@ -149,7 +152,13 @@ export class Waits {
       await runner.submit(TRY).catch(() => undefined);
       view = await this.#host.settled(lane.gateId);
     }
-    for (const caller of [...lane.callers.values()]) tell(caller, view);
+    const decided = [...lane.callers.values()].flatMap((caller) => {
+      const became = whatBecame(caller, view);
+      return became === null ? [] : [{ caller, became }];
+    });
+    const { failpoint } = this.#host;
+    if (failpoint && decided.length > 0) await failpoint("waiter.woken");
+    for (const { caller, became } of decided) caller.resolve(became);
   }
 
   #cannotLook(lane: Lane, error: unknown): void {
@@ -161,6 +170,8 @@ export class Waits {
 
   async #end(lane: Lane): Promise<void> {
     const callers = [...lane.callers.values()];
+    // A look at what this writes would find that they wait no more, and tell them that there is no room.
+    lane.callers.clear();
     await this.#takeAway(lane, callers);
     const view = await this.#host.settled(lane.gateId).catch(() => undefined);
     for (const caller of callers) {
@@ -190,8 +201,8 @@ export class Waits {
   }
 }
 
-/** A pool that is gone serves nobody. */
-function tell({ waiter, since, resolve }: Caller, view: View | null): void {
-  if (view && (view.seq < since || view.state.waiting.get(waiter.id))) return;
-  resolve(view?.state.reservation(waiter.id) ? "served" : "over");
+/** Null while it waits; a pool that is gone serves nobody. */
+function whatBecame({ waiter, since }: Caller, view: View | null): Waited | null {
+  if (view && (view.seq < since || view.state.waiting.get(waiter.id))) return null;
+  return view?.state.reservation(waiter.id) ? "served" : "over";
 }

@@ -1,6 +1,6 @@
 /** Moves a node between pools, or out of the fleet: once no live booking holds anything of it. */
 import type { Node } from "../model.ts";
-import { type Result, ok } from "../refusal.ts";
+import { type Result, ok, refuse } from "../refusal.ts";
 import type { Turn } from "../turn.ts";
 import { carryUnitReservations, mayCarry, notSetAside } from "../unit-reservations/carry.ts";
 import { admit } from "./admit.ts";
@@ -17,6 +17,8 @@ import { gpusOf, isPart } from "./units.ts";
 export function moveNode(from: Turn, to: Turn, ask: NodeAsk): Result<Node> {
   const found = findNode(from.state, ask);
   if (!found.ok) return found;
+  // The two were looked at one after the other: it has come here already, so there it is no more.
+  if (to.state.node(found.value.id)) return refuse({ code: "NOT_FOUND" });
   const { name, siteId, tenantOwned } = found.value;
   const admitted = admit(to.state.config, { name, siteId, tenantOwned, member: false });
   if (!admitted.ok) return admitted;

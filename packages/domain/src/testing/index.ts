@@ -49,3 +49,18 @@ export { changed, historyArb, unfold } from "./history.ts";
 export { sharedPoolArb, sharedRequestArb } from "./shared-pools.ts";
 export type { History, Moment } from "./history.ts";
 export { wideArb, wideHorizonArb } from "./wide.ts";
+export { type Written, faultsOfWrite } from "./whole-domain/check-changes.ts";
+export { faultsOfRows } from "./whole-domain/check-state.ts";
+export { dump } from "./whole-domain/plain.ts";
+export { type Start, nodeIdAt, reportOf, SITE } from "./whole-domain/start.ts";
+export { historyOf, type CreateStep, type Step } from "./whole-domain/steps.ts";
+export {
+  type Host,
+  type HostCommand,
+  type HostGate,
+  ancestorsOf,
+  askOf,
+  minutes,
+  take,
+} from "./whole-domain/take.ts";
+export { configAt } from "./whole-domain/world.ts";

@@ -1,50 +1,37 @@
 /**
- * The gate in memory, for tests of the engine alone: the same contract as the database's, with faults on
- * request. It keeps rows, not an engine's state, so an engine cannot be right by accident.
+ * The database in memory, for tests of the engine alone: the same contract as PostgreSQL's, constraints and
+ * locks included, with faults on request. `calibration.test.ts` holds it against the real one.
  */
 import type {
   ApplyOutcome,
   Beat,
   Delta,
-  GateBatch,
   GateHead,
   GateWrite,
   KeyClaim,
+  LockedGate,
   PoolStore,
   StoreFailure,
 } from "@berth/db";
 import {
-  type DomainEvent,
   type GateId,
   type Node,
-  type Outage,
-  type PoolConfig,
   type PoolSnapshot,
-  type Reservation,
-  type RollupRow,
-  type UnitReservation,
-  type Waiter,
+  type UnitId,
   invariant,
   isLive,
 } from "@berth/domain";
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** What a head tells of the whole database. */
-type Time = Pick<GateHead, "outages" | "heldSince" | "sinceBeatMs">;
-
-interface Gate {
-  head: Mutable<Omit<GateHead, "now" | "gateId" | keyof Time>>;
-  config: PoolConfig | null;
-  nodes: Map<string, { node: Node; seq: number }>;
-  reservations: Map<string, { row: Reservation; seq: number }>;
-  unitReservations: Map<string, { row: UnitReservation; seq: number }>;
-  waiters: Map<Waiter["id"], { waiter: Waiter | null; seq: number }>;
-  rollup: readonly RollupRow[];
-  used: Map<string, GateBatch["quotaUsed"][number]>;
-  history: Map<string, number>;
-  events: { seq: number; event: DomainEvent }[];
-}
+import { elsewhere, fenced, keyText, violationOf } from "./memory-checks.ts";
+import {
+  type Gate,
+  NOTHING_NEW,
+  type Time,
+  byId,
+  inStoredOrder,
+  newGate,
+  recordOutage,
+  writeBatch,
+} from "./memory-gate.ts";
 
 /** What may go wrong with a write; each is drawn anew for every one. */
 export type Fault = "none" | "transient" | "lost-before" | "lost-after" | "straggler";
@@ -58,19 +45,46 @@ export class StoreError extends Error {
   }
 }
 
+/** Told of every batch, with what the gate held before it. */
+export interface Applied {
+  readonly write: GateWrite;
+  readonly now: number;
+  readonly before: PoolSnapshot;
+  readonly head: GateHead;
+  /** The other half of a write of two gates. */
+  readonly moved: boolean;
+}
+
+/** How a transaction under a gate's lock may end otherwise than by its work. */
+export interface LockedEnds {
+  /** Rejects when the connection is gone: the transaction is undone, the lock is free. */
+  readonly lost?: Promise<never>;
+  /** Between the work and COMMIT. */
+  committing?(): Promise<void>;
+}
+
 export class MemoryStore implements PoolStore {
   readonly gates = new Map<GateId, Gate>();
   readonly keys = new Map<string, KeyClaim>();
+  readonly removed = new Map<string, Node>();
   clock: number;
   /** The database's own clock: only a test moves it, so nothing is an outage unless it says so. */
   wall = 0;
   heldSince: number | null = null;
-  readonly outages: Outage[] = [];
+  readonly outages: { from: number; to: number }[] = [];
   readonly #beats = new Map<string, number>();
+  readonly #unitKeys = new Map<UnitId, number>();
+  readonly #locks = new Map<GateId, Promise<void>>();
+  /** Keys that a transaction has claimed and not committed. */
+  readonly #claiming = new Map<string, Promise<void>>();
   #last: { wall: number; now: number } | null = null;
+  #acceptedAt: number | null = null;
   fault: () => Fault = () => "none";
   /** Writes that a lost connection left in a buffer; they arrive when the test lets them. */
   readonly stragglers: (() => void)[] = [];
+  applied: (batch: Applied) => void = () => undefined;
+  /** What the constraints refused: in a healthy run nothing. */
+  readonly violations: string[] = [];
 
   constructor(clock: number) {
     this.clock = clock;
@@ -92,33 +106,42 @@ export class MemoryStore implements PoolStore {
   async load(gateId: GateId): Promise<{ head: GateHead; snapshot: PoolSnapshot } | null> {
     const gate = this.gates.get(gateId);
     if (!gate) return null;
+    return { head: this.#head(gateId, gate), snapshot: this.snapshot(gateId) };
+  }
+
+  /** What a load would read at this moment. */
+  snapshot(gateId: GateId): PoolSnapshot {
+    const gate = this.#gate(gateId);
     const reservations = [...gate.reservations.values()].map(({ row }) => row);
     const unitReservations = [...gate.unitReservations.values()].map(({ row }) => row);
-    const snapshot = {
+    return {
       gateId,
       config: gate.config,
-      nodes: [...gate.nodes.values()].map(({ node }) => node),
-      reservations: reservations.filter(({ state }) => isLive(state)),
-      unitReservations: unitReservations.filter(({ endedAt }) => endedAt === null),
-      waiters: [...gate.waiters.values()].flatMap(({ waiter }) => waiter ?? []),
+      nodes: byId([...gate.nodes.values()].map(({ node }) => node)),
+      reservations: byId(reservations.filter(({ state }) => isLive(state))),
+      unitReservations: byId(unitReservations.filter(({ endedAt }) => endedAt === null)),
+      waiters: byId([...gate.waiters.values()].flatMap(({ waiter }) => waiter ?? [])),
     };
-    return { head: this.#head(gateId, gate), snapshot };
   }
 
   async delta(gateId: GateId, since: GateHead): Promise<Delta> {
     const gate = this.#gate(gateId);
+    const head = this.#head(gateId, gate);
+    if (gate.head.resetSeq > since.seq) return { head, reset: true, ...NOTHING_NEW };
     const newer = <T extends { seq: number }>(rows: ReadonlyMap<string, T>): T[] =>
       [...rows.values()].filter(({ seq }) => seq > since.seq);
     return {
-      head: this.#head(gateId, gate),
-      reset: gate.head.resetSeq > since.seq,
+      head,
+      reset: false,
       config: gate.head.configSeq > since.seq ? gate.config : null,
-      nodes: newer(gate.nodes).map(({ node }) => node),
-      reservations: newer(gate.reservations).map(({ row }) => row),
-      unitReservations: newer(gate.unitReservations).map(({ row }) => row),
-      waiters: [...gate.waiters]
-        .filter(([, { seq }]) => seq > since.seq)
-        .map(([id, { waiter }]) => ({ id, waiter })),
+      nodes: byId(newer(gate.nodes).map(({ node }) => node)),
+      reservations: byId(newer(gate.reservations).map(({ row }) => row)),
+      unitReservations: byId(newer(gate.unitReservations).map(({ row }) => row)),
+      waiters: byId(
+        [...gate.waiters].flatMap(([id, { waiter, seq }]) =>
+          seq > since.seq ? [{ id, waiter }] : [],
+        ),
+      ),
     };
   }
 
@@ -131,46 +154,96 @@ export class MemoryStore implements PoolStore {
       this.stragglers.push(() => this.#applyNow(write, now));
       throw new StoreError({ kind: "unknown" });
     }
-    const outcome = this.#applyNow(write, now);
+    const outcome = await this.#entering([write], () => this.#applyNow(write, now));
     if (fault === "lost-after") throw new StoreError({ kind: "unknown" });
     return outcome;
   }
 
-  async applyPair(): Promise<ApplyOutcome> {
-    throw new Error("moves are tested on PostgreSQL");
+  applyPair(a: GateWrite, b: GateWrite, now: number): Promise<ApplyOutcome> {
+    return this.#entering([a, b], () => {
+      const refused =
+        this.#refusal(a, now, "named") ??
+        this.#refusal(b, now, "moved") ??
+        this.#violation(a) ??
+        this.#violation(b);
+      if (refused) return refused;
+      this.#write(a, now, true);
+      return { ok: true, seq: this.#write(b, now, true) };
+    });
   }
 
-  async outcome(gateId: GateId, batchId: string): Promise<{ seq: number } | null> {
-    const gate = this.gates.get(gateId);
-    if (!gate) return null;
-    const seq = gate.history.get(batchId);
-    if (seq !== undefined) return { seq };
-    gate.head.seq += 1;
-    return null;
+  outcome(gateId: GateId, batchId: string): Promise<{ seq: number } | null> {
+    return this.#unlocked([gateId], () => {
+      const gate = this.gates.get(gateId) ?? newGate();
+      this.gates.set(gateId, gate);
+      const seq = gate.history.get(batchId);
+      if (seq !== undefined) return { seq };
+      gate.head.seq += 1;
+      return null;
+    });
   }
 
   async locked<T>(
     gateId: GateId,
-    work: (locked: Parameters<Parameters<PoolStore["locked"]>[1]>[0]) => Promise<T>,
+    work: (locked: LockedGate) => Promise<T>,
+    { lost, committing }: LockedEnds = {},
   ): Promise<T> {
-    return work({
-      head: (id) => this.head(id),
-      load: (id) => this.load(id),
-      delta: (id, since) => this.delta(id, since),
-      apply: async (expectedSeq, now, batch) => this.#applyNow({ gateId, expectedSeq, batch }, now),
-    });
+    const over = Promise.withResolvers<void>();
+    await this.#unlocked([gateId], () => this.#locks.set(gateId, over.promise));
+    const staged: { write: GateWrite; now: number }[] = [];
+    const ends = <R>(running: Promise<R>): Promise<R> =>
+      lost ? Promise.race([running, lost]) : running;
+    try {
+      const value = await ends(
+        work({
+          head: (id) => this.head(id),
+          load: (id) => this.load(id),
+          delta: (id, since) => this.delta(id, since),
+          apply: async (expectedSeq, now, batch) => {
+            const write = { gateId, expectedSeq, batch };
+            await this.#noneClaimed(write);
+            const refused = this.#refusal(write, now, "named") ?? this.#violation(write);
+            if (refused) return refused;
+            staged.push({ write, now });
+            for (const claim of batch.keys) this.#claiming.set(keyText(claim), over.promise);
+            return { ok: true, seq: expectedSeq + 1 };
+          },
+        }),
+      );
+      if (committing) await ends(committing());
+      for (const { write, now } of staged) this.#write(write, now, false);
+      return value;
+    } finally {
+      this.#locks.delete(gateId);
+      for (const { write } of staged)
+        for (const claim of write.batch.keys) this.#claiming.delete(keyText(claim));
+      over.resolve();
+    }
   }
 
   async stored(gateId: GateId): ReturnType<PoolStore["stored"]> {
-    const loaded = await this.load(gateId);
-    const gate = this.#gate(gateId);
-    return loaded && { ...loaded, rollup: gate.rollup, used: [...gate.used.values()] };
+    const gate = this.gates.get(gateId);
+    if (!gate) return null;
+    const { rollup, used } = gate;
+    const head = this.#head(gateId, gate);
+    return { head, snapshot: this.snapshot(gateId), rollup, used: [...used.values()] };
   }
 
-  async due(): ReturnType<PoolStore["due"]> {
+  async due(limit: number = Infinity): ReturnType<PoolStore["due"]> {
     return [...this.gates]
-      .filter(([, { head }]) => head.nextDueAt !== null && head.nextDueAt <= this.clock)
-      .map(([gateId, { head }]) => ({ gateId, lateMs: this.clock - (head.nextDueAt ?? 0) }));
+      .flatMap(
+        ([
+          gateId,
+          {
+            head: { nextDueAt },
+          },
+        ]) =>
+          nextDueAt !== null && nextDueAt <= this.clock
+            ? [{ gateId, lateMs: this.clock - nextDueAt }]
+            : [],
+      )
+      .toSorted((a, b) => b.lateMs - a.lateMs)
+      .slice(0, limit);
   }
 
   async dueAmong(gateIds: readonly GateId[]): Promise<GateId[]> {
@@ -185,7 +258,7 @@ export class MemoryStore implements PoolStore {
   async beat(serverId: string): Promise<Beat> {
     const last = this.#last;
     const late = last !== null && this.wall - last.wall > 3_000 && this.clock > last.now;
-    if (late) this.outages.push({ from: last.now, to: this.clock });
+    if (late) recordOutage(this.outages, { from: last.now, to: this.clock });
     this.#last = { wall: this.wall, now: this.clock };
     this.#beats.set(serverId, this.wall);
     return {
@@ -196,12 +269,27 @@ export class MemoryStore implements PoolStore {
     };
   }
 
-  async holdLeases(): Promise<void> {
-    this.heldSince ??= this.clock;
+  async holdLeases(since: number = Infinity): Promise<void> {
+    if (this.#acceptedAt === null || this.#acceptedAt < since) this.heldSince ??= this.clock;
+  }
+
+  /** An operator says that the clock is right: what was held back counts as an outage. */
+  acceptClock(): void {
+    if (this.heldSince === null) return;
+    const to = Math.max(this.clock, this.heldSince + 1);
+    recordOutage(this.outages, { from: this.heldSince, to });
+    this.heldSince = null;
+    this.#acceptedAt = this.wall;
+  }
+
+  /** Turns the product's clock by hand; whoever does is there, so that it is no outage. */
+  turnClock(ms: number): void {
+    this.clock += ms;
+    if (this.#last) this.#last = { wall: this.wall, now: this.clock };
   }
 
   async pools(): Promise<GateId[]> {
-    return [...this.gates.keys()];
+    return [...this.gates.keys()].toSorted();
   }
 
   #gate(gateId: GateId): Gate {
@@ -217,88 +305,93 @@ export class MemoryStore implements PoolStore {
 
   #time({ head }: Gate): Time {
     return {
-      outages: this.outages.filter(({ to }) => to > head.graceTo),
+      outages: this.outages.filter(({ to }) => to > head.graceTo).map((outage) => ({ ...outage })),
       heldSince: this.heldSince,
       sinceBeatMs: this.#last ? this.wall - this.#last.wall : 0,
     };
   }
 
-  #applyNow({ gateId, expectedSeq, batch }: GateWrite, now: number): ApplyOutcome {
+  /** Waits for those who hold one of the gates, then does it in one go. */
+  async #unlocked<T>(gateIds: readonly GateId[], work: () => T): Promise<T> {
+    for (;;) {
+      const held = gateIds.flatMap((gateId) => this.#locks.get(gateId) ?? []);
+      if (held.length === 0) return work();
+      await Promise.all(held);
+    }
+  }
+
+  async #entering<T>(writes: readonly GateWrite[], work: () => T): Promise<T> {
+    await Promise.all(writes.map((write) => this.#noneClaimed(write)));
+    return this.#unlocked(
+      writes.map(({ gateId }) => gateId),
+      work,
+    );
+  }
+
+  /** Whoever inserts a key that another transaction has inserted waits for the end of that one. */
+  async #noneClaimed({ batch }: GateWrite): Promise<void> {
+    for (const claim of batch.keys) await this.#claiming.get(keyText(claim));
+  }
+
+  #applyNow(write: GateWrite, now: number): ApplyOutcome {
+    const refused = this.#refusal(write, now, "named") ?? this.#violation(write);
+    return refused ?? { ok: true, seq: this.#write(write, now, false) };
+  }
+
+  /** Why the gate writes nothing, in the order in which it looks. */
+  #refusal(
+    { gateId, expectedSeq, batch }: GateWrite,
+    now: number,
+    nodes: "named" | "moved",
+  ): Exclude<ApplyOutcome, { ok: true }> | null {
+    const gate = this.gates.get(gateId);
+    const seq = gate?.head.seq ?? 0;
+    const creates = batch.changes.some(({ kind, before }) => kind === "config" && before === null);
+    if (creates && gate?.config) return { ok: false, kind: "exists" };
+    if (seq !== expectedSeq) return { ok: false, kind: "stale", seq };
+    const lastAt = gate?.head.lastAt ?? 0;
+    const clock = Math.max(this.clock, lastAt);
+    if (now < clock - 1_000 || now < lastAt) return { ok: false, kind: "behind", now: clock };
+    if (nodes === "named" && elsewhere(this, gateId, batch))
+      return { ok: false, kind: "elsewhere" };
+    const unitIds = fenced(gate, batch);
+    if (unitIds.length > 0) return { ok: false, kind: "fenced", unitIds };
+    const keys = batch.keys.flatMap((claim) => this.keys.get(keyText(claim)) ?? []);
+    return keys.length > 0 ? { ok: false, kind: "keys", keys } : null;
+  }
+
+  #violation({ gateId, batch }: GateWrite): null {
+    const violation = violationOf(this.gates.get(gateId) ?? newGate(), batch);
+    if (!violation) return null;
+    this.violations.push(violation.what);
+    throw new StoreError({ kind: "violation", sqlState: violation.sqlState });
+  }
+
+  #write(write: GateWrite, now: number, moved: boolean): number {
+    const { gateId, batch } = write;
     const gate = this.gates.get(gateId) ?? newGate();
-    if (gate.head.seq !== expectedSeq) return { ok: false, kind: "stale", seq: gate.head.seq };
-    const taken = batch.keys.flatMap((claim) => this.keys.get(keyOf(claim)) ?? []);
-    if (taken.length > 0) return { ok: false, kind: "keys", keys: taken };
     this.gates.set(gateId, gate);
-    gate.head.seq += 1;
-    const { seq } = gate.head;
-    for (const claim of batch.keys) this.keys.set(keyOf(claim), claim);
+    const before = this.snapshot(gateId);
+    const head = this.#head(gateId, gate);
+    for (const claim of batch.keys) this.keys.set(keyText(claim), claim);
     for (const change of batch.changes) {
-      if (change.kind === "reservation")
-        gate.reservations.set(change.after.id, { row: change.after, seq });
-      if (change.kind === "config") {
-        gate.config = change.after;
-        gate.head.configSeq = seq;
-      }
-      if (change.kind === "node") this.#applyNode(gate, change, seq);
-      if (change.kind === "unitReservation" && change.after)
-        gate.unitReservations.set(change.after.id, { row: change.after, seq });
-      if (change.kind === "waiter") {
-        const id = (change.after ?? change.before)?.id;
-        if (id) gate.waiters.set(id, { waiter: change.after, seq });
-      }
+      if (change.kind !== "node") continue;
+      if (change.after) this.removed.delete(change.after.id);
+      else if (change.before) this.removed.set(change.before.id, change.before);
     }
-    gate.rollup = batch.rollup;
-    for (const row of batch.quotaUsed) gate.used.set(`${row.tenantId} ${row.resource}`, row);
-    for (const event of batch.events) gate.events.push({ seq, event });
-    gate.history.set(batch.id, seq);
-    gate.head.lastAt = now;
-    gate.head.nextDueAt = batch.nextDueAt;
-    gate.head.graceTo = Math.max(gate.head.graceTo, batch.graceTo ?? 0);
-    return { ok: true, seq };
+    const seq = writeBatch(gate, batch, { now, stored: (node) => this.#stored(node) });
+    this.applied({ write, now, before, head, moved });
+    return seq;
   }
 
-  #applyNode(
-    gate: Gate,
-    { before, after }: { before: Node | null; after: Node | null },
-    seq: number,
-  ): void {
-    gate.head.fleetSeq = seq;
-    if (after) {
-      gate.nodes.set(after.id, { node: after, seq });
-    } else if (before) {
-      gate.nodes.delete(before.id);
-      gate.head.resetSeq = seq;
-    }
+  /** Units have their number from their first sight on. */
+  #stored(node: Node): Node {
+    const keyed = (units: Node["units"]): Node["units"] =>
+      units.map((unit) => {
+        const key = this.#unitKeys.get(unit.id) ?? (unit.key || this.#unitKeys.size + 1);
+        this.#unitKeys.set(unit.id, key);
+        return unit.key === key ? unit : { ...unit, key };
+      });
+    return inStoredOrder({ ...node, units: keyed(node.units), gpus: keyed(node.gpus) });
   }
-}
-
-function newGate(): Gate {
-  return {
-    head: {
-      seq: 0,
-      lastAt: 0,
-      configSeq: 0,
-      fleetSeq: 0,
-      resetSeq: 0,
-      nextDueAt: null,
-      graceTo: 0,
-    },
-    config: null,
-    nodes: new Map(),
-    reservations: new Map(),
-    unitReservations: new Map(),
-    waiters: new Map(),
-    rollup: [],
-    used: new Map(),
-    history: new Map(),
-    events: [],
-  };
-}
-
-function keyOf({
-  tenantId,
-  principal,
-  key,
-}: Omit<KeyClaim, "reservationId" | "requestHash">): string {
-  return JSON.stringify([tenantId, principal, key]);
 }

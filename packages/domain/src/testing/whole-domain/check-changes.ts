@@ -11,6 +11,8 @@ import type { Batch, Told } from "./world.ts";
 type Say = (what: string) => void;
 type Of<K extends Change["kind"]> = Extract<Change, { kind: K }>;
 
+type About = Pick<Written, "events" | "graced" | "moved"> & { readonly say: Say };
+
 interface At {
   readonly batch: Batch;
   /** Before the change. */
@@ -28,13 +30,51 @@ export function faultsOfChanges(batch: Batch): string[] {
     const at = { batch, rows, place, say };
     if (JSON.stringify(storedFor(rows, change)) !== JSON.stringify(change.before))
       say("the row that it changes is not the one that is there");
-    if (change.kind === "reservation") checkReservation(at, change);
-    else if (change.kind === "node") checkNode(at, change);
-    else if (change.kind === "unitReservation") checkTerm(at, change);
+    const { events, graced } = batch.turn;
+    const about = { events, graced: place < graced, moved: batch.leavesFreed, say };
+    if (change.kind === "reservation") checkReservation(at, about, change);
+    else if (change.kind === "node") checkNode(about, change);
+    else if (change.kind === "unitReservation") checkTerm(about, change);
     else if (change.kind === "waiter") checkWaiter(at, change);
     rows = changed(rows, change);
   });
-  checkViews(batch, faults);
+  const { before, gate, turn } = batch;
+  const made = turn.changes.flatMap((c) => (c.kind === "reservation" ? c.after : []));
+  checkViews(turn.events, [...before.reservations, ...gate.rows.reservations, ...made], faults);
+  return faults;
+}
+
+/** One write: what it changed, a change a row, and what it told. */
+export interface Written {
+  readonly before: PoolSnapshot;
+  readonly changes: readonly Change[];
+  readonly events: readonly Told[];
+  /** Leases were minded in it; nobody is told of that. */
+  readonly graced: boolean;
+  /** A node came from or went to another pool by it, and took what stands on it along. */
+  readonly moved: boolean;
+}
+
+/** What is seen of a write from outside: it began where the rows were, and it told of all that it did. */
+export function faultsOfWrite(written: Written): string[] {
+  const { before, changes, events } = written;
+  const faults: string[] = [];
+  for (const change of changes) {
+    const id = (change.after ?? change.before)?.id ?? "";
+    const say: Say = (what) => faults.push(`${change.kind} ${id}: ${what}`);
+    const stored = storedFor(before, change);
+    if (stored !== change.before && JSON.stringify(stored) !== JSON.stringify(change.before))
+      say("the row that it changes is not the one that is there");
+    const about = { ...written, say };
+    if (change.kind === "reservation") checkTold(about, change.before, change.after);
+    else if (change.kind === "node") checkNode(about, change);
+    else if (change.kind === "unitReservation") checkTerm(about, change);
+  }
+  const rows = [
+    before.reservations,
+    changes.flatMap((c) => (c.kind === "reservation" ? c.after : [])),
+  ];
+  checkViews(events, rows.flat(), faults);
   return faults;
 }
 
@@ -50,7 +90,7 @@ function storedFor(rows: PoolSnapshot, { kind, before, after }: Change): unknown
   return (lists[kind] as readonly { id: string }[]).find((row) => row.id === id) ?? null;
 }
 
-function checkReservation(at: At, { before, after }: Of<"reservation">): void {
+function checkReservation(at: At, about: About, { before, after }: Of<"reservation">): void {
   const { batch, say } = at;
   const { now } = batch.turn;
   if (before === null) {
@@ -72,7 +112,7 @@ function checkReservation(at: At, { before, after }: Of<"reservation">): void {
   if (isLive(after)) checkHolding(at, before, after);
   checkNotice(at, before, after);
   checkEarlyLeave(at, before, after);
-  checkTold(at, before, after);
+  checkTold(about, before, after);
 }
 
 const text = (value: unknown): string => JSON.stringify(value);
@@ -205,15 +245,14 @@ function checkEarlyLeave(at: At, before: Reservation | null, after: Reservation)
 
 /** Its tenant is told of all that it can see, and nothing that it can see changes under one version. */
 function checkTold(
-  { batch, place, say }: At,
+  { events, graced, say }: About,
   before: Reservation | null,
   after: Reservation,
 ): void {
   if (before && before.version > after.version) say("its version went back");
-  const graced = place < batch.turn.graced;
   if (before && visible(before, graced) === visible(after, graced)) return;
   if (before && before.version >= after.version) say("changed and kept its version");
-  const told = batch.turn.events.some(
+  const told = events.some(
     ({ reservationId, views, type }) =>
       reservationId === after.id &&
       type !== "reservation.endingSoon" &&
@@ -234,10 +273,10 @@ function visible(r: Reservation, graced: boolean): string {
   return text({ ...rest, degraded, preemption, ...(graced && { leaseExpiresAt: null }) });
 }
 
-function checkNode({ batch, say }: At, { before, after }: Of<"node">): void {
+function checkNode({ events, say }: About, { before, after }: Of<"node">): void {
   const id = (after ?? before)?.id;
   const told = (type: string, more: (data: Record<string, unknown>) => boolean = () => true) =>
-    batch.turn.events.some(
+    events.some(
       (event) =>
         event.type === type &&
         event.views.some(({ data }) => data["nodeId"] === id && more({ ...data })),
@@ -246,24 +285,29 @@ function checkNode({ batch, say }: At, { before, after }: Of<"node">): void {
     if (!told(before ? "node.removed" : "node.registered")) say("came or went and nobody was told");
     return;
   }
+  // So did the node, which is told as just that.
+  if (told("node.removed") && told("node.registered")) return;
   if (after.version <= before.version) say("changed and kept its version");
   if (before.state !== after.state && !told("node.stateChanged")) say("its state was not told");
   if (before.topologyGen !== after.topologyGen && !told("node.topologyChanged"))
     say("its topology was not told");
   if (text(before.maintenance) !== text(after.maintenance))
-    if (!batch.turn.events.some(({ type }) => type.startsWith("maintenance.")))
+    if (!events.some(({ type }) => type.startsWith("maintenance.")))
       say("its maintenance was not told");
-  const was = new Map([...before.units, ...before.gpus].map((unit) => [unit.id, unit.healthy]));
+  // Several commands of one write: a GPU that left in between came back as a new one.
+  if (after.topologyGen > before.topologyGen + 1) return;
+  const there = [...before.units, ...before.gpus].filter(({ removed }) => !removed);
+  const was = new Map(there.map((unit) => [unit.id, unit.healthy]));
   for (const unit of [...after.units, ...after.gpus])
     if ((was.get(unit.id) ?? unit.healthy) !== unit.healthy)
       if (!told("unit.healthChanged", (data) => data["unitId"] === unit.id))
         say(`the health of ${unit.id} was not told`);
 }
 
-function checkTerm({ batch, say }: At, { before, after }: Of<"unitReservation">): void {
-  if (!after || (!before && batch.leavesFreed)) return;
+function checkTerm({ events, moved, say }: About, { before, after }: Of<"unitReservation">): void {
+  if (!after || (!before && moved)) return;
   if (before && text({ ...before, updatedAt: 0 }) === text({ ...after, updatedAt: 0 })) return;
-  const told = batch.turn.events.some(({ type, views }) =>
+  const told = events.some(({ type, views }) =>
     views.some(
       ({ data }) =>
         type.startsWith("unitReservation.") &&
@@ -292,18 +336,18 @@ function checkWaiter({ batch, rows, say }: At, { before, after }: Of<"waiter">):
 }
 
 /** Nobody is told of another tenant's bookings. */
-function checkViews({ turn, before, gate }: Batch, faults: string[]): void {
-  const owners = new Map<string, string>();
-  for (const row of [...before.reservations, ...gate.rows.reservations])
-    owners.set(row.id, row.tenantId);
-  for (const c of turn.changes)
-    if (c.kind === "reservation") owners.set(c.after.id, c.after.tenantId);
+function checkViews(
+  events: readonly Told[],
+  known: readonly Reservation[],
+  faults: string[],
+): void {
+  const owners = new Map<string, string>(known.map((row) => [row.id, row.tenantId]));
   const check = ({ type, views, reservationId }: Told): void => {
     for (const { tenantId, data } of views)
       for (const [id] of text(data).matchAll(/\brsv_[0-9a-z]+/g))
         if (owners.get(id) !== tenantId) faults.push(`${type} tells ${tenantId} of ${id}`);
-    if (reservationId !== undefined && views.length !== 1)
+    if (reservationId != null && views.length !== 1)
       faults.push(`${type} of ${reservationId} was told to ${views.length}`);
   };
-  turn.events.forEach(check);
+  events.forEach(check);
 }

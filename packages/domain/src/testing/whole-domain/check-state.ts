@@ -29,23 +29,44 @@ export function faultsOfState(world: World, batch: Batch): string[] {
   const { state, rows } = gate;
   const faults: string[] = [];
   const say = (what: string): unknown => faults.push(`${state.gateId}: ${what}`);
-  checkTaken(batch, say);
-  checkCharged(world, gate, say);
-  checkFenced(rows, say);
-  const [counted, recounted] = [state.rollup(), recountRollup(rows, world.now)];
-  if (text(counted) !== text(recounted)) say(`counts ${text(counted)}, not ${text(recounted)}`);
-  if (state.nextDueAt() !== nextDue(rows)) say(`is due at ${state.nextDueAt()}`);
-  const due = state.due(world.now);
-  // A window that is scheduled from now on is started by the next batch.
-  if (due && due.kind !== "maintenanceStart") say(`${text(due)} was left undone`);
+  checkRows({ before: batch.before, gate, now: world.now }, say);
   if (!same(dump(state), dump(PoolState.load(rows)), say)) say("is not what its rows say");
-  for (const r of rows.reservations) checkOne(world, batch, { r, say });
   if (!batch.leavesFreed) {
     checkLacking(batch, say);
     for (const waiter of rows.waiters) checkWaiter(world, batch, { waiter, say });
   }
   checkGraced(world, batch, say);
   return faults;
+}
+
+/** A pool's rows right after a batch, and a state that says the same. */
+interface After {
+  readonly before: PoolSnapshot;
+  readonly gate: { readonly state: PoolState; readonly rows: PoolSnapshot };
+  readonly now: number;
+}
+
+/** What holds of a pool's rows after any batch, one that serves nobody included. */
+export function faultsOfRows(before: PoolSnapshot, rows: PoolSnapshot, now: number): string[] {
+  const faults: string[] = [];
+  const gate = { state: PoolState.load(rows), rows };
+  checkRows({ before, gate, now }, (what) => faults.push(`${rows.gateId}: ${what}`));
+  return faults;
+}
+
+function checkRows(after: After, say: Say): void {
+  const { gate, now } = after;
+  const { state, rows } = gate;
+  checkTaken(after, say);
+  checkCharged(after, say);
+  checkFenced(rows, say);
+  const [counted, recounted] = [state.rollup(), recountRollup(rows, now)];
+  if (text(counted) !== text(recounted)) say(`counts ${text(counted)}, not ${text(recounted)}`);
+  if (state.nextDueAt() !== nextDue(rows)) say(`is due at ${state.nextDueAt()}`);
+  const due = state.due(now);
+  // A window that is scheduled from now on is started by the next batch.
+  if (due && due.kind !== "maintenanceStart") say(`${text(due)} was left undone`);
+  for (const r of rows.reservations) checkOne(after, { r, say });
 }
 
 type Say = (what: string) => unknown;
@@ -60,7 +81,7 @@ function same(a: string, b: string, say: Say): boolean {
   return false;
 }
 
-function checkTaken({ before, gate: { rows } }: Batch, say: Say): void {
+function checkTaken({ before, gate: { rows } }: After, say: Say): void {
   const taken = takenIn(rows.reservations);
   const byUnit = new Map<string, typeof taken>();
   for (const one of taken)
@@ -87,7 +108,7 @@ function checkTaken({ before, gate: { rows } }: Batch, say: Say): void {
 }
 
 /** At no instant from now on is a tenant over its maximum, and what it uses is known exactly. */
-function checkCharged({ now }: World, { state, rows }: Gate, say: Say): void {
+function checkCharged({ now, gate: { state, rows } }: After, say: Say): void {
   const charges = rows.reservations.map((r) => ({ r, charge: chargeOf(rows, r) }));
   const edges = new Set(rows.reservations.flatMap(({ start, end }) => [start, end, end - 1]));
   const quotas = new Map(rows.config?.quotas.map((q) => [`${q.tenantId} ${q.resource}`, q.max]));
@@ -132,8 +153,7 @@ interface One {
   readonly say: Say;
 }
 
-function checkOne(world: World, { gate: { rows } }: Batch, { r, say }: One): void {
-  const { now } = world;
+function checkOne({ gate: { rows }, now }: After, { r, say }: One): void {
   if (r.end <= now) say(`${r.id} is over and live`);
   if (r.leaseExpiresAt !== null && (r.leaseExpiresAt <= now || r.leaseExpiresAt > r.end))
     say(`${r.id} has a lease until ${r.leaseExpiresAt}`);

@@ -258,3 +258,26 @@ export const historyArb: fc.Arbitrary<History> = fc.oneof(
     ...checking,
   }),
 );
+
+const longHistoryArbs = new Map<number, fc.Arbitrary<Pick<History, "start" | "steps">>>();
+
+/** The history of a seed, of so many steps, for those who play it through something bigger than the domain. */
+export function historyOf(seed: number, length: number): Pick<History, "start" | "steps"> {
+  const known = longHistoryArbs.get(length) ?? longHistoryArb(length);
+  longHistoryArbs.set(length, known);
+  const [history] = fc.sample(known, { seed, numRuns: 1 });
+  return history as Pick<History, "start" | "steps">;
+}
+
+function longHistoryArb(length: number): fc.Arbitrary<Pick<History, "start" | "steps">> {
+  const steps = (...themes: readonly Weighted[]): fc.Arbitrary<Step[]> => {
+    const arrays = themes.map((of) =>
+      fc.array(fc.oneof(...of), { minLength: length, maxLength: length }),
+    );
+    return fc.oneof(...arrays);
+  };
+  return fc.oneof(
+    fc.record({ start: startArb, steps: steps(...THEMES) }),
+    fc.record({ start: tightStartArb, steps: steps(TIGHT, [...TIGHT, ...FAULTS, ...TERMS]) }),
+  );
+}

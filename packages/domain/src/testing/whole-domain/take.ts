@@ -1,11 +1,17 @@
-/** Does one step to the world. */
+/** Does one step to two pools, whoever keeps them. */
 import { cancelMaintenance, scheduleMaintenance } from "../../fleet/maintenance.ts";
 import { moveNode, removeNode } from "../../fleet/move-node.ts";
 import { putNodes } from "../../fleet/put-nodes.ts";
 import { setNodeState, setUnitHealth } from "../../fleet/set-state.ts";
-import type { UnitId } from "../../ids.ts";
+import type { NodeId, ReservationId, UnitId } from "../../ids.ts";
 import type { UnitReservation } from "../../claims.ts";
-import { type DeviceLine, NO_SCALARS, type Reservation } from "../../model.ts";
+import {
+  type DeviceLine,
+  NO_SCALARS,
+  type Node,
+  type PoolSnapshot,
+  type Reservation,
+} from "../../model.ts";
 import { offerPool } from "../../pools/offer.ts";
 import { unofferPool } from "../../pools/unoffer.ts";
 import { updatePool } from "../../pools/update.ts";
@@ -21,17 +27,53 @@ import { cancelUnitReservation } from "../../unit-reservations/end.ts";
 import { reclaimUnits } from "../../unit-reservations/reclaim.ts";
 import { releaseUnits } from "../../unit-reservations/release.ts";
 import { reaffirmUnitReservation } from "../../unit-reservations/review.ts";
-import { SITE, nodeIdAt, policyOf, reportOf } from "./start.ts";
+import { MINUTE } from "../../reservations/test-kit.ts";
+import type { Outage } from "../../reservations/grace.ts";
+import type { Turn } from "../../turn.ts";
+import { type NodeDraw, SITE, nodeIdAt, policyOf, reportOf } from "./start.ts";
 import type { CreateStep, Step } from "./steps.ts";
-import { type Batch, type BatchTurn, type Gate, type World, minutes } from "./world.ts";
 
+/** What a command leaves for those who look at the batch. */
+export interface Remarks {
+  /** A request that found no room at the state as it is. */
+  lacksRoom: CreateAsk | null;
+  /** Whose caller ended its wait. */
+  wentAway: ReservationId | null;
+}
+
+type HostTurn = Turn & Remarks;
+export type HostCommand = (turn: HostTurn) => Result<unknown>;
+
+export interface HostGate {
+  readonly rows: PoolSnapshot;
+}
+
+/** Two pools and their clock; `Done` is whatever a batch becomes there. */
+export interface Host<Done, Gate extends HostGate> {
+  now: number;
+  heldSince: number | null;
+  readonly gates: readonly [Gate, Gate];
+  readonly gone: Set<string>;
+  /** What nodes were when they were removed. */
+  readonly removed: Map<NodeId, Node>;
+  readonly draws: readonly NodeDraw[];
+  gateOf(id: NodeId): Gate | undefined;
+  submit(gate: Gate, command: HostCommand, outages?: readonly Outage[]): Done;
+  move(from: Gate, to: Gate, command: (from: Turn, to: Turn) => Result<unknown>): Done[];
+}
+
+type AnyHost = Host<unknown, HostGate>;
 type Of<D extends Step["do"]> = Extract<Step, { do: D }>;
-type Pieces = { readonly [D in Step["do"]]: (world: World, step: Step & { do: D }) => Batch[] };
+type Pieces = {
+  readonly [D in Step["do"]]: (world: AnyHost, step: Step & { do: D }) => unknown[];
+};
+
+export const minutes = (count: number): number => Math.round(count * MINUTE);
 
 /** The batches that it made, in order. */
-export function take(world: World, step: Step): Batch[] {
-  const piece = PIECES[step.do] as (world: World, step: Step) => Batch[];
-  return piece(world, step);
+export function take<Done, Gate extends HostGate>(host: Host<Done, Gate>, step: Step): Done[] {
+  const piece = PIECES[step.do] as unknown as (host: Host<Done, Gate>, step: Step) => Done[];
+  return piece(host, step);
 }
 
 const nothing = refuse({ code: "NOT_FOUND" });
@@ -39,7 +81,7 @@ export const ancestorsOf = (tenant: string): string[] => (tenant === "t-d" ? ["t
 
 const PIECES: Pieces = {
   create: (world, step) => {
-    const gate = world.gates[step.pool] as Gate;
+    const gate = world.gates[step.pool] as HostGate;
     const ask = askOf(world, gate, step);
     const wait = {
       timeoutMs: minutes(step.waits),
@@ -105,7 +147,7 @@ const PIECES: Pieces = {
     const nodeId = nodeIdAt(node);
     const from = world.gateOf(nodeId);
     if (!from) return [];
-    const to = world.gates.find((gate) => gate !== from) as Gate;
+    const to = world.gates.find((gate) => gate !== from) as HostGate;
     return world.move(from, to, (a, b) => moveNode(a, b, { nodeId }));
   },
   remove: (world, { node }) =>
@@ -165,17 +207,17 @@ const PIECES: Pieces = {
 };
 
 /** One that has gone is replaced: its callers are gone with it. */
-function serverNow({ gone }: World, id: string): string {
+function serverNow({ gone }: AnyHost, id: string): string {
   return gone.has(id) ? `${id} after ${gone.size}` : id;
 }
 
 const of = ({ id: reservationId, tenantId }: Reservation) => ({ reservationId, tenantId });
 
 function onOne(
-  world: World,
+  world: AnyHost,
   { which }: { readonly which: number },
-  command: (turn: BatchTurn, r: Reservation) => Result<unknown>,
-): Batch[] {
+  command: (turn: HostTurn, r: Reservation) => Result<unknown>,
+): unknown[] {
   const live = world.gates
     .flatMap((gate) => gate.rows.reservations.map((r) => ({ gate, r })))
     .toSorted((a, b) => (a.r.id < b.r.id ? -1 : 1));
@@ -184,35 +226,35 @@ function onOne(
 }
 
 function onNode(
-  world: World,
+  world: AnyHost,
   n: number,
-  command: (turn: BatchTurn, on: { nodeId: ReturnType<typeof nodeIdAt> }) => Result<unknown>,
-): Batch[] {
+  command: (turn: HostTurn, on: { nodeId: ReturnType<typeof nodeIdAt> }) => Result<unknown>,
+): unknown[] {
   const nodeId = nodeIdAt(n);
   const gate = world.gateOf(nodeId);
   return gate ? [world.submit(gate, (turn) => command(turn, { nodeId }))] : [];
 }
 
 function onPool(
-  world: World,
+  world: AnyHost,
   pool: number,
-  command: (turn: BatchTurn) => Result<unknown>,
-): Batch[] {
-  return [world.submit(world.gates[pool] as Gate, command)];
+  command: (turn: HostTurn) => Result<unknown>,
+): unknown[] {
+  return [world.submit(world.gates[pool] as HostGate, command)];
 }
 
 function onTerm(
-  world: World,
+  world: AnyHost,
   { which }: { readonly which: number },
   command: (
-    turn: BatchTurn,
+    turn: HostTurn,
     on: {
       nodeId: UnitReservation["nodeId"];
       unitReservationId: UnitReservation["id"];
       row: UnitReservation;
     },
   ) => Result<unknown>,
-): Batch[] {
+): unknown[] {
   const all = world.gates.flatMap((gate) =>
     gate.rows.unitReservations.map((row) => ({ gate, row })),
   );
@@ -228,12 +270,12 @@ function named({ unitIds }: UnitReservation, bits: number): { unitIds?: UnitId[]
   return some.length > 0 ? { unitIds: some } : {};
 }
 
-function report(world: World, { node: n, pool, like }: Of<"report">): Batch[] {
+function report(world: AnyHost, { node: n, pool, like }: Of<"report">): unknown[] {
   const draw = world.draws[n];
   if (!draw) return [];
   const id = nodeIdAt(n);
   const here = world.gateOf(id);
-  const gate = here ?? (world.gates[pool] as Gate);
+  const gate = here ?? (world.gates[pool] as HostGate);
   const node = { id, member: here !== undefined, was: world.removed.get(id) };
   const nodes = [{ ...node, report: reportOf(n, { ...like, gpus: draw.gpus }) }];
   const ask = { siteId: SITE, ownerId: "t-own", nodes } as const;
@@ -245,8 +287,8 @@ function report(world: World, { node: n, pool, like }: Of<"report">): Batch[] {
   ];
 }
 
-function unitsAt(gate: Gate | undefined, n: number, bits: number): UnitId[] {
-  const node = gate?.state.node(nodeIdAt(n));
+function unitsAt(gate: HostGate | undefined, n: number, bits: number): UnitId[] {
+  const node = gate?.rows.nodes.find(({ id }) => id === nodeIdAt(n));
   const units = (node?.units ?? []).filter((unit) => unit.class.startsWith("gpu"));
   return units.filter((_, at) => bits & (1 << at)).map(({ id }) => id);
 }
@@ -258,7 +300,7 @@ const CLASSES = {
   mps: "gpu.slot",
 } as const;
 
-function askOf(world: World, gate: Gate, step: CreateStep): CreateAsk {
+export function askOf(world: Pick<AnyHost, "now">, gate: HostGate, step: CreateStep): CreateAsk {
   const { tenant, form, count, size, exactly, spot, leaseSeconds, nvlink, vcpu } = step;
   const ofNodes = form === "leases" || form === "leaseGang";
   const isGang = form !== "hold" && form !== "leases";

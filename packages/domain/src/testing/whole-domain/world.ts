@@ -17,17 +17,18 @@ import type { CreateAsk } from "../../reservations/create.ts";
 import { applyDue } from "../../reservations/due.ts";
 import { useFreed } from "../../reservations/freed.ts";
 import { type Outage, applyGrace } from "../../reservations/grace.ts";
-import { MINUTE, NOW, derive, gpuPool } from "../../reservations/test-kit.ts";
+import { NOW, derive, gpuPool, poolConfig } from "../../reservations/test-kit.ts";
 import { PoolState } from "../../state/pool-state.ts";
 import { type Change, type DomainEvent, type Turn, frees } from "../../turn.ts";
 import { changed } from "../history.ts";
 import { type NodeDraw, type Start, SITE, nodeIdAt, policyOf, reportOf } from "./start.ts";
+import type { Host, Remarks } from "./take.ts";
 
-export const minutes = (count: number): number => Math.round(count * MINUTE);
+export type Told = Pick<DomainEvent, "type" | "views"> & {
+  readonly reservationId?: string | null;
+};
 
-export type Told = Pick<DomainEvent, "type" | "views"> & { readonly reservationId?: string };
-
-export class BatchTurn implements Turn {
+export class BatchTurn implements Turn, Remarks {
   readonly state: PoolState;
   readonly derive: DeriveId = derive;
   readonly changes: Change[] = [];
@@ -37,9 +38,7 @@ export class BatchTurn implements Turn {
   graced = 0;
   /** Something was freed at some time, and used. */
   hasFreed = false;
-  /** A request that found no room at the state as it is. */
   lacksRoom: CreateAsk | null = null;
-  /** Whose caller ended its wait. */
   wentAway: ReservationId | null = null;
   readonly #world: World;
   #freed = false;
@@ -123,7 +122,7 @@ export interface Batch {
 
 type Command = (turn: BatchTurn) => Result<unknown>;
 
-export class World {
+export class World implements Host<Batch, Gate> {
   now: number = NOW;
   ids = 0;
   readonly gates: readonly [Gate, Gate];
@@ -136,18 +135,7 @@ export class World {
 
   constructor(start: Start) {
     this.draws = start.nodes;
-    const pools = start.pools.map((pool, at): PoolSnapshot => {
-      const id = `pool_${String(at).padStart(26, "0")}` as const;
-      const given: Partial<PoolConfig> = {
-        id,
-        sharing: pool.sharing,
-        policy: policyOf(pool),
-        offers: OFFERS,
-        quotas: start.quotas,
-      };
-      return gpuPool(0, 0, given);
-    });
-    const [one, two] = pools.map((rows) => this.#open(rows));
+    const [one, two] = start.pools.map((_, at) => this.#open(gpuPool(0, 0, configAt(start, at))));
     this.gates = [one as Gate, two as Gate];
     start.nodes.forEach((draw, n) => {
       const gate = this.gates[draw.pool] as Gate;
@@ -231,3 +219,15 @@ const OFFERS = [
   { tenantId: "t-a", includeDescendants: true, priority: 0 },
   { tenantId: "t-b", includeDescendants: false, priority: 5 },
 ];
+
+/** What the pools are made of, before they have nodes. */
+export function configAt(start: Start, at: number): PoolConfig {
+  const pool = start.pools[at] as Start["pools"][number];
+  return poolConfig({
+    id: `pool_${String(at).padStart(26, "0")}`,
+    sharing: pool.sharing,
+    policy: policyOf(pool),
+    offers: OFFERS,
+    quotas: start.quotas,
+  });
+}

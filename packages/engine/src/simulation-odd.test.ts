@@ -1,0 +1,3 @@
+import { simulationTest } from "./testing/simulation/simulation-test.ts";
+
+simulationTest(1);
