@@ -1,6 +1,7 @@
 /** How every connection of ours is set up. */
 import postgres, { type Options, type Sql } from "postgres";
 import { parseInt8, parseNumeric } from "./numbers.ts";
+import { closingWhenSilent } from "./silence.ts";
 
 const INT8 = 20;
 const NUMERIC = 1700;
@@ -15,7 +16,7 @@ export type Client = Sql<Types>;
 
 /** Milliseconds after which the server itself ends what we left behind. */
 const BOUNDS = {
-  statement_timeout: 10_000,
+  statement_timeout: 7_000,
   lock_timeout: 3_000,
   idle_in_transaction_session_timeout: 5_000,
   // A half-open connection is noticed in 20 s instead of two hours.
@@ -35,16 +36,27 @@ export type Bounds = Partial<
 export interface ClientOptions extends Options<Record<string, never>> {
   readonly applicationName: string;
   readonly bounds?: Bounds;
+  /** A connection that is silent for so long is given up; default: only when TCP does. */
+  readonly silentMs?: number;
 }
 
+/**
+ * Seconds between two tries to connect, apart enough that servers do not come all at once. The driver's own
+ * grow to 20 s, and whatever is asked meanwhile waits for them: the database would be back long before.
+ */
+const AGAIN_S = 0.1;
+const again = (): number => AGAIN_S * (1 + Math.random());
+
 export function createClient(url: string, options: ClientOptions): Client {
-  const { applicationName, bounds, ...rest } = options;
+  const { applicationName, bounds, silentMs, ...rest } = options;
   return postgres(url, {
     // A notice holds values of rows.
     onnotice: () => undefined,
-    connect_timeout: 10,
+    connect_timeout: 5,
     keep_alive: 10,
     max_lifetime: null,
+    backoff: again,
+    ...(silentMs === undefined ? {} : { socket: closingWhenSilent(silentMs) }),
     ...rest,
     types,
     connection: { ...BOUNDS, ...bounds, application_name: applicationName },

@@ -36,7 +36,7 @@ test("every connection is bounded and READ COMMITTED", async () => {
     { name: "default_transaction_isolation", setting: "read committed" },
     { name: "idle_in_transaction_session_timeout", setting: "5000" },
     { name: "lock_timeout", setting: "3000" },
-    { name: "statement_timeout", setting: "10000" },
+    { name: "statement_timeout", setting: "7000" },
   ];
   expect(await db.slots.run(text)).toEqual(bounds);
   expect([...(await db.sql.unsafe(text))]).toEqual(bounds);

@@ -20,13 +20,21 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/**
+ * Seconds after which an idle connection for reads is closed, and milliseconds after which a silent one is
+ * given up: only one that owes an answer lives to be that, and the server has ended the statement before.
+ */
+const IDLE_S = 8;
+const SILENT_MS = 9_000;
+
 /** Does not connect yet: the first query does. */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   const { connections = 8, writers = 8, applicationName = "berth" } = options;
   const sql = createClient(url, {
     applicationName,
     max: connections,
-    idle_timeout: 60,
+    idle_timeout: IDLE_S,
+    silentMs: SILENT_MS,
   });
   const slots = new SlotPool(url, { slots: writers, applicationName: `${applicationName}-write` });
   return {

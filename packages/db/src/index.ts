@@ -9,8 +9,16 @@ export {
   startPostgres,
 } from "./embedded/start-postgres.ts";
 export { ConnectionLost, UnknownOutcome, isTransient, sqlState } from "./errors.ts";
+export { FAILPOINTS, type Failpoint, type FailpointName } from "./failpoint.ts";
 export type { Listening } from "./listen.ts";
-export { isMigrated, migrate } from "./migrate.ts";
+export { grantServing } from "./grant-serving.ts";
+export {
+  type MigrateOptions,
+  MigrationError,
+  isMigrated,
+  migrate,
+  migrationHashes,
+} from "./migrate.ts";
 export { printSchema } from "./print-schema.ts";
 export { SlotPool, type SlotTransaction } from "./slot-pool.ts";
 export { createPoolStore } from "./store/pool-store.ts";

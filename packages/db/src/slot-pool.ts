@@ -23,7 +23,7 @@ export interface SlotPoolOptions {
   readonly bounds?: Bounds;
 }
 
-const ANSWER_MS = 15_000;
+const ANSWER_MS = 9_000;
 /** The driver tries for ever to connect to somebody who accepts and hangs up. */
 const CONNECT_MS = 5_000;
 

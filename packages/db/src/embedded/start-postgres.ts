@@ -7,7 +7,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Account, dataFolder, serverAccount, serverPrograms } from "./account.ts";
+import type { Failpoint } from "../failpoint.ts";
 import { databaseEnvironment } from "./environment.ts";
 import { initialize } from "./initialize.ts";
 import { claimFolder } from "./lock-file.ts";
@@ -22,6 +24,9 @@ export interface PostgresOptions {
   readonly port?: number;
   /** In a temporary folder that is removed when the server stops, however it stops. */
   readonly ephemeral?: boolean;
+  /** Server settings beside or in place of ours. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+  readonly failpoint?: Failpoint | undefined;
 }
 
 export interface RunningPostgres {
@@ -33,6 +38,9 @@ export interface RunningPostgres {
 }
 
 const PORT_TRIES = 5;
+/** A server that was killed leaves processes that need a moment to notice, and it starts after the last of them. */
+const LEFTOVERS_MS = 10_000;
+const LOOK_AGAIN_MS = 100;
 const LOG_TAIL = 8192;
 
 /** fsync and synchronous_commit stay on: an acknowledged booking survives a power cut. */
@@ -54,13 +62,20 @@ const SETTINGS = {
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const account = serverAccount();
   const bin = serverPrograms(account);
-  for (let tries = 1; ; tries += 1) {
+  const giveUpAt = performance.now() + LEFTOVERS_MS;
+  for (let tries = 1; ;) {
     try {
       return await startOnce(options, bin, account);
     } catch (error) {
+      const text = error instanceof Error ? error.message : "";
+      if (/shared memory block .* still in use/.test(text) && performance.now() < giveUpAt) {
+        await delay(LOOK_AGAIN_MS);
+        continue;
+      }
       // Somebody took the free port between our looking and the server's.
-      const taken = error instanceof Error && /address already in use/i.test(error.message);
+      const taken = /address already in use/i.test(text);
       if (!taken || options.port !== undefined || tries === PORT_TRIES) throw error;
+      tries += 1;
     }
   }
 }
@@ -75,13 +90,19 @@ async function startOnce(
   initialize({ bin, dir, account, sync: !temporary });
   await claimFolder(dir);
   const port = options.port ?? (await freePort());
-  const launch = { bin, dir, port, account, temporary };
+  const { settings = {} } = options;
+  const launch = { bin, dir, port, account, temporary, settings };
   const server = await launchServer(launch);
+  const { failpoint } = options;
+  if (failpoint) await failpoint("embed.started");
   return {
     dir,
     port,
     url: (database) => urlOf(dir, port, database),
-    stop: () => stopServer(server, launch),
+    async stop() {
+      if (failpoint) await failpoint("embed.stopping");
+      await stopServer(server, launch);
+    },
   };
 }
 
@@ -115,11 +136,14 @@ interface Launch {
   readonly port: number;
   readonly account: Account;
   readonly temporary: boolean;
+  readonly settings: Readonly<Record<string, string | number>>;
 }
 
-async function launchServer({ bin, dir, port, account, temporary }: Launch): Promise<ChildProcess> {
-  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
-  const command = [join(bin, "postgres"), "-D", dir, ...settings];
+async function launchServer(launch: Launch): Promise<ChildProcess> {
+  const { bin, dir, port, account, temporary } = launch;
+  const settings = Object.entries({ ...SETTINGS, ...launch.settings, port });
+  const flags = settings.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const command = [join(bin, "postgres"), "-D", dir, ...flags];
   const windows = process.platform === "win32";
   const [program, ...args] = windows ? command : ["/bin/sh", "-c", SUPERVISOR, "berth", ...command];
   const server = spawn(program ?? "", args, {

@@ -33,7 +33,7 @@ type Run = <T>(text: string, params?: readonly Parameter[]) => Promise<T[]>;
 type Row = Readonly<Record<string, unknown>>;
 
 /** Above the server's own limit for a statement. */
-const READ_MS = 15_000;
+const READ_MS = 9_000;
 
 export function createPoolStore(db: Database): PoolStore {
   return new SqlPoolStore(db);

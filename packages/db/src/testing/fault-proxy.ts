@@ -3,7 +3,7 @@
  * chosen statement.
  */
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 
 /**
  * - `before`: the client is cut off before the server sees the statement;
@@ -23,8 +23,18 @@ export type Fault =
       /** At most this often. Default: no limit. */
       readonly times?: number;
     }
+  /** Each message comes that much later, plus a random part of the jitter; in order. */
   | { readonly kind: "latency"; readonly ms: number; readonly jitter?: number }
+  /** Everything comes in pieces of so many bytes. */
+  | { readonly kind: "slice"; readonly bytes: number }
+  /**
+   * Nothing comes through, and nobody is told: once it is over what was held comes after all, as TCP sends
+   * it again, even if its sender has given up.
+   */
+  | { readonly kind: "blackhole" }
   | { readonly kind: "refuse" };
+
+type Counted = CutAt | "refused" | "opened" | "delayed" | "sliced" | "held";
 
 export interface FaultProxy {
   /** The target's URL, through the proxy. */
@@ -32,7 +42,8 @@ export interface FaultProxy {
   set(...faults: readonly Fault[]): void;
   /** Cuts every connection that is open now. */
   cutAll(): void;
-  readonly counts: Readonly<Record<CutAt | "refused" | "opened", number>>;
+  /** Connections cut, refused and opened; messages delayed, cut in pieces, and held in the black hole. */
+  readonly counts: Readonly<Record<Counted, number>>;
   close(): Promise<void>;
 }
 
@@ -46,7 +57,17 @@ export async function faultProxy(target: string, random = Math.random): Promise<
     faults: [],
     fired: new Map(),
     links: new Set(),
-    counts: { before: 0, after: 0, zombie: 0, refused: 0, opened: 0 },
+    counts: {
+      before: 0,
+      after: 0,
+      zombie: 0,
+      refused: 0,
+      opened: 0,
+      delayed: 0,
+      sliced: 0,
+      held: 0,
+    },
+    hole: null,
     random,
   };
   const server = createServer((client) => {
@@ -69,6 +90,12 @@ export async function faultProxy(target: string, random = Math.random): Promise<
     set(...faults) {
       state.faults = faults;
       state.fired.clear();
+      const dark = faults.some(({ kind }) => kind === "blackhole");
+      if (dark) state.hole ??= Promise.withResolvers<void>();
+      else {
+        state.hole?.resolve();
+        state.hole = null;
+      }
     },
     async close() {
       cutAll();
@@ -81,9 +108,14 @@ interface State {
   faults: readonly Fault[];
   readonly fired: Map<Fault, number>;
   readonly links: Set<Link>;
-  readonly counts: Record<CutAt | "refused" | "opened", number>;
+  readonly counts: Record<Counted, number>;
+  /** Resolved when the black hole is over; null without one. */
+  hole: PromiseWithResolvers<void> | null;
   readonly random: () => number;
 }
+
+/** The rest of a large message comes at once: it is torn at enough places by then. */
+const PIECES_MAX = 200;
 
 const PROTOCOL_3 = 196_608;
 /** ReadyForQuery with any transaction status. */
@@ -100,7 +132,10 @@ class Link {
   #started = false;
   #armed: CutAt | null = null;
   #zombie = false;
+  /** What is to come through, one after the other, and how much of it there is. */
   #tail: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #dueAt = 0;
 
   constructor(client: Socket, server: Socket, state: State) {
     this.#client = client;
@@ -109,7 +144,7 @@ class Link {
     for (const socket of [client, server]) socket.setNoDelay(true).on("error", () => this.end());
     client
       .on("data", (data: Buffer) => this.#onClient(data))
-      .on("close", () => this.#zombie || this.end());
+      .on("close", () => this.#zombie || this.#clientGone());
     server.on("data", (data: Buffer) => this.#onServer(data)).on("close", () => this.end());
   }
 
@@ -117,6 +152,12 @@ class Link {
     this.#state.links.delete(this);
     this.#client.destroy();
     this.#server.destroy();
+  }
+
+  /** In a black hole the server hears neither of it nor, before, of what the client had sent. */
+  #clientGone(): void {
+    if (this.#state.hole && this.#waiting > 0) void this.#tail.then(() => this.end());
+    else this.end();
   }
 
   #onClient(data: Buffer): void {
@@ -199,18 +240,41 @@ class Link {
     this.end();
   }
 
-  /** In order, late when the fault says so. */
+  /** In order; late, in pieces or after the black hole when the fault says so. */
   #send(socket: Socket, data: Buffer): void {
-    const latency = this.#state.faults.find((fault) => fault.kind === "latency");
-    const write = (): void => {
+    const { faults, hole, random, counts } = this.#state;
+    const latency = faults.find((fault) => fault.kind === "latency");
+    const slice = faults.find((fault) => fault.kind === "slice");
+    if (!latency && !slice && !hole && this.#waiting === 0) {
       if (!socket.destroyed) socket.write(data);
-    };
-    if (!latency) {
-      write();
       return;
     }
-    const ms = latency.ms + this.#state.random() * (latency.jitter ?? 0);
-    this.#tail = this.#tail.then(() => delay(ms)).then(write);
+    if (hole) counts.held += 1;
+    if (latency) counts.delayed += 1;
+    if (slice) counts.sliced += 1;
+    const late = latency ? latency.ms + random() * (latency.jitter ?? 0) : 0;
+    this.#dueAt = Math.max(this.#dueAt, performance.now() + late);
+    const at = this.#dueAt;
+    this.#waiting += 1;
+    this.#tail = this.#tail.then(() => this.#deliver(socket, data, { at, bytes: slice?.bytes }));
+  }
+
+  async #deliver(
+    socket: Socket,
+    data: Buffer,
+    { at, bytes = data.length }: { readonly at: number; readonly bytes: number | undefined },
+  ): Promise<void> {
+    const left = at - performance.now();
+    if (left > 0) await delay(left);
+    while (this.#state.hole) await this.#state.hole.promise;
+    for (let sent = 0, piece = 1; sent < data.length && !socket.destroyed; piece += 1) {
+      const end = piece < PIECES_MAX ? sent + bytes : data.length;
+      socket.write(data.subarray(sent, end));
+      sent = end;
+      // The other end is to see every piece by itself.
+      if (sent < data.length) await nextTurn();
+    }
+    this.#waiting -= 1;
   }
 }
 

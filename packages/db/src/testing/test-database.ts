@@ -24,6 +24,11 @@ export async function testDatabase(options: { empty?: boolean } = {}): Promise<T
   const url = Object.assign(new URL(maintenance), { pathname: `/${name}` }).href;
   const template = options.empty === true ? "template1" : TEMPLATE;
   await administer(maintenance, `create database ${name} template ${template}`);
+  return lookingInto(url, () => administer(maintenance, `drop database ${name} with (force)`));
+}
+
+/** The database at this URL as tests look into it. */
+export function lookingInto(url: string, drop: () => Promise<void>): TestDatabase {
   const sql = createClient(url, {
     applicationName: "test",
     max: 4,
@@ -35,7 +40,7 @@ export async function testDatabase(options: { empty?: boolean } = {}): Promise<T
     feedCaughtUp: () => feedCaughtUp(sql),
     async close() {
       await sql.end({ timeout: 5 });
-      await administer(maintenance, `drop database ${name} with (force)`);
+      await drop();
     },
   };
 }
