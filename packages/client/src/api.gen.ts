@@ -144,7 +144,7 @@ export interface AssignNodeInput {
    */
   nodeId: string;
   /**
-   * The pool to move it to; null: to none.
+   * The pool to move it to, a pool of the same site; null: to none.
    *
    * Rule: at most 57 characters; matches ^pool_[0-9a-hjkmnp-tv-z]{26,52}$.
    */
@@ -259,7 +259,8 @@ export interface BookingRequest {
    */
   projectId?: string | undefined;
   /**
-   * What to book, a line a kind of unit. A member's lines are never split over nodes.
+   * What to book, a line a kind of unit. A member's lines are never split over nodes; with all
+   * members it is at most 4,096 units.
    *
    * Rule: 1-8 items.
    */
@@ -316,7 +317,8 @@ export interface BookingRequest {
 /** A part of a booking request; what it does not name is taken from the request. */
 export interface BookingShape {
   /**
-   * What to book, a line a kind of unit. A member's lines are never split over nodes.
+   * What to book, a line a kind of unit. A member's lines are never split over nodes; with all
+   * members it is at most 4,096 units.
    *
    * Rule: 1-8 items.
    */
@@ -531,7 +533,7 @@ export interface CreateUnitReservationInput {
   /**
    * Whole GPUs of the node, each with a VFIO group and named once.
    *
-   * Rule: 1-64 items.
+   * Rule: 1-64 items; distinct.
    */
   unitIds: string[];
   /**
@@ -705,13 +707,13 @@ export interface ExpectedPlan {
   /**
    * Bookings that go to other nodes; of a window that is called off, those that are sound again.
    *
-   * Rule: at most 100000 items.
+   * Rule: at most 1000 items.
    */
   healed: string[];
   /**
    * Bookings that overlap it and stay: they have begun, or there is no room elsewhere.
    *
-   * Rule: at most 100000 items.
+   * Rule: at most 1000 items.
    */
   staying: string[];
 }
@@ -1843,13 +1845,13 @@ export interface PutNodesInput {
    */
   siteId: string;
   /**
-   * Joins nodes that are in no pool to this one.
+   * Joins nodes that are in no pool to this one, a pool of the same site.
    *
    * Rule: at most 57 characters; matches ^pool_[0-9a-hjkmnp-tv-z]{26,52}$.
    */
   poolId?: string | undefined;
   /**
-   * The nodes; those not named stay untouched.
+   * The nodes, with at most 20,000 devices in all; those not named stay untouched.
    *
    * Rule: 1-500 items.
    */
@@ -2018,7 +2020,8 @@ export interface QuoteRequest {
    */
   projectId?: string | undefined;
   /**
-   * What to book, a line a kind of unit. A member's lines are never split over nodes.
+   * What to book, a line a kind of unit. A member's lines are never split over nodes; with all
+   * members it is at most 4,096 units.
    *
    * Rule: 1-8 items.
    */
@@ -2116,7 +2119,7 @@ export interface ReclaimUnitsInput {
   /**
    * Units of the reservation; absent: all.
    *
-   * Rule: 1-64 items.
+   * Rule: 1-64 items; distinct.
    */
   unitIds?: string[] | undefined;
   /** Only say what the call would do. */
@@ -2147,7 +2150,7 @@ export interface ReleaseUnitsInput {
   /**
    * Units of the reservation; absent: all.
    *
-   * Rule: 1-64 items.
+   * Rule: 1-64 items; distinct.
    */
   unitIds?: string[] | undefined;
 }
@@ -2332,7 +2335,7 @@ export interface ScheduleMaintenanceInput {
    */
   from: number;
   /**
-   * End, exclusive; after `from`.
+   * End, exclusive; after `from`, not in the past.
    *
    * Rule: 0-140737488355328.
    */
@@ -2379,7 +2382,7 @@ export interface Selector {
    * These very units, each once; `count` says how many they are. Not for gangs, nor for whole
    * nodes.
    *
-   * Rule: 1-64 items.
+   * Rule: 1-64 items; distinct.
    */
   unitIds?: string[] | undefined;
 }
@@ -3250,8 +3253,9 @@ export interface FleetApi {
    * each node in no pool by itself: after an error send the same reports again. Ids are made from
    * names and device keys, so the same report changes nothing. A device that is no longer reported
    * leaves, or stays as removed while it is booked. With `poolId`, nodes that are in no pool join
-   * it. GPUs that come, go, change places, NVLink domain or VFIO group raise their node's
-   * `topologyGen`. INVALID_STATE for a tenant-owned node in a pool that is offered to others.
+   * it. A report with less of a scalar than live bookings take is INVALID_INPUT. GPUs that come,
+   * go, change places, NVLink domain or VFIO group raise their node's `topologyGen`. INVALID_STATE
+   * for a tenant-owned node in a pool that is offered to others.
    */
   putNodes(input: PutNodesInput, options?: CallOptions): Promise<PutNodesOutput>;
   /**

@@ -65,7 +65,9 @@ export class BerthError<C extends BerthErrorCode = BerthErrorCode> extends Error
 
   /** Of NO_CAPACITY: why it does not fit; else null. */
   get reason(): Reason | null {
-    return isBerthError(this, "NO_CAPACITY") ? this.details.reason : null;
+    if (!isBerthError(this, "NO_CAPACITY")) return null;
+    // What answers in a server's place need not know what belongs to its code.
+    return (this.details as { readonly reason?: Reason } | null)?.reason ?? null;
   }
 }
 

@@ -84,10 +84,14 @@ function foreign(answer: ForeignAnswer): Failure {
     return { error: fromServer(told, headers.get("x-request-id")), retryAfterMs };
   }
   return {
-    error: own("BAD_ANSWER", `${message}: is the URL that of a Berth server?`, {
-      retryable: false,
-      cause: answer,
-    }),
+    error: own(
+      "BAD_ANSWER",
+      answer.elsewhere ? message : `${message}: is the URL that of a Berth server?`,
+      {
+        retryable: false,
+        cause: answer,
+      },
+    ),
     retryAfterMs,
   };
 }
@@ -103,11 +107,20 @@ function fromServer(told: Told, requestId: string | null | undefined): BerthErro
     code: told.code,
     message: told.message,
     retryable: told.retryable,
-    requestId: told.requestId ?? requestId ?? null,
-    issues: told.issues ?? null,
+    requestId: typeof told.requestId === "string" ? told.requestId : (requestId ?? null),
+    issues: issuesOf(told.issues),
     // The server's details are of its code; a type that spans all codes cannot say so.
     details: (told.details ?? null) as DetailsOf<BerthErrorCode>,
   });
+}
+
+/** Only what has the form of issues: the fields of an error are read without another look. */
+function issuesOf(told: unknown): readonly Issue[] | null {
+  if (!Array.isArray(told)) return null;
+  return told.filter(
+    (issue: Partial<Issue> | null): issue is Issue =>
+      Array.isArray(issue?.path) && typeof issue.message === "string",
+  );
 }
 
 /** `Retry-After`: seconds, or a date. */

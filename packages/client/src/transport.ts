@@ -1,9 +1,9 @@
 /**
  * One request over tRPC's wire. Reads that are made together travel together; a mutation travels alone, so a slow
- * booking never holds up a page. superjson reads answers; inputs go out as the plain JSON that they are.
+ * booking never holds up a page. Inputs go out as the plain JSON that they are, and of answers nothing else is read.
  */
 import { createTRPCUntypedClient, httpBatchLink, httpLink, splitLink } from "@trpc/client";
-import superjson from "superjson";
+import { readAnswer } from "./answer.ts";
 import type { BerthOptions } from "./options.ts";
 
 /** The most reads in one request; the server takes somewhat more. */
@@ -26,14 +26,33 @@ export class Unreached extends Error {}
 export class ForeignAnswer extends Error {
   readonly status: number;
   readonly headers: Headers;
+  /** It wants the request sent to another address. */
+  readonly elsewhere: boolean;
 
   constructor(response: Response) {
-    super(
-      `${response.url || "the server"} answered HTTP ${response.status}, and not as Berth does`,
-    );
+    const elsewhere = isElsewhere(response);
+    super(elsewhere ? sentElsewhere(response) : unlikeBerth(response));
+    this.elsewhere = elsewhere;
     this.status = response.status;
     this.headers = response.headers;
   }
+}
+
+function unlikeBerth({ url, status }: Response): string {
+  return `${url || "the server"} answered HTTP ${status}, and not as Berth does`;
+}
+
+/** A browser tells nothing of a redirect that it was told not to follow. */
+function isElsewhere({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || (status >= 300 && status < 400);
+}
+
+function sentElsewhere({ url, headers }: Response): string {
+  const to = headers.get("location") ?? "";
+  const where = URL.canParse(to, url || undefined)
+    ? ` to ${new URL(to, url || undefined).origin}`
+    : "";
+  return `the server sends callers on${where}, where no token is sent: if it has moved, give its new address as url`;
 }
 
 const transformer = {
@@ -41,7 +60,10 @@ const transformer = {
     serialize: (json: unknown): unknown => ({ json }),
     deserialize: (value: unknown): unknown => value,
   },
-  output: superjson,
+  output: {
+    serialize: (value: unknown): unknown => value,
+    deserialize: readAnswer,
+  },
 };
 
 export function createTransport(options: BerthOptions): Send {
@@ -69,11 +91,21 @@ export function createTransport(options: BerthOptions): Send {
 /** The server's address without a slash at its end. */
 export function addressOf(url: unknown): string {
   const text = typeof url === "string" ? url : "";
-  if (/^https?:\/\/[^/]/i.test(text) && isUrl(text)) return text.replace(/\/+$/, "");
+  if (/^https?:\/\/[^/]/i.test(text) && isUrl(text))
+    return withoutPassword(text).replace(/\/+$/, "");
   // Whatever stands before an @ may be a password.
   const given = typeof url === "string" ? JSON.stringify(url.replace(/^.*@/s, "…@")) : String(url);
   throw new TypeError(
     `createBerth needs url to be an http:// or https:// address such as "https://berth.internal", not ${given}`,
+  );
+}
+
+/** `fetch` would refuse it as well, with the password in its message. */
+function withoutPassword(text: string): string {
+  const { username, password } = new URL(text);
+  if (username === "" && password === "") return text;
+  throw new TypeError(
+    "createBerth needs url without a user or password in it: a key belongs into token, other headers into headers",
   );
 }
 
@@ -93,8 +125,21 @@ function isSmall(input: unknown): boolean {
 
 export async function headersOf(options: BerthOptions): Promise<Record<string, string>> {
   const token = typeof options.token === "function" ? await options.token() : options.token;
-  return { ...options.headers, ...(token ? { authorization: `Bearer ${token}` } : {}) };
+  const headers = { ...options.headers, ...(token ? { authorization: `Bearer ${token}` } : {}) };
+  for (const [name, value] of Object.entries(headers)) {
+    // `fetch` would show the whole value in its message.
+    if (!/^[\t\x20-\x7e]*$/.test(value))
+      throw new TypeError(`${named(name)} holds what no header can carry`);
+  }
+  return headers;
 }
+
+function named(header: string): string {
+  return header === "authorization" ? "the token" : `the header ${header}`;
+}
+
+/** A redirect is not followed: the request and its token are for the server that was named, and for no other. */
+export const STAY = { redirect: "manual" } as const;
 
 /** What tRPC needs of a response, and what a failure is read from. */
 interface Answer {
@@ -113,7 +158,7 @@ async function reach(options: BerthOptions, url: string, init: RequestInit): Pro
   let response: Response;
   let body: string;
   try {
-    response = await fetch(url, init);
+    response = await fetch(url, { ...init, ...STAY });
     body = await response.text();
   } catch (cause) {
     throw unreached(url, cause);

@@ -4,13 +4,12 @@
  * connection would meet as well, or by its caller.
  */
 import { createParser } from "eventsource-parser";
-import superjson from "superjson";
-import type { SuperJSONResult } from "superjson";
+import { readAnswer } from "./answer.ts";
 import type { Event } from "./api.gen.ts";
 import { backoff, sleep } from "./call.ts";
-import { failureOf } from "./failure.ts";
+import { failureOf, own } from "./failure.ts";
 import type { BerthOptions } from "./options.ts";
-import { Unreached, addressOf, headersOf, unreached, wireOf } from "./transport.ts";
+import { STAY, Unreached, addressOf, headersOf, unreached, wireOf } from "./transport.ts";
 
 /** The server gives a sign of life every 15 s; who is silent for longer is gone without a word. */
 const SILENCE_MS = 45_000;
@@ -79,7 +78,7 @@ async function* connection(
     for await (const { id, data } of frames(reader, controller)) {
       progress.lastEventId = id;
       progress.failures = 0;
-      const event = superjson.deserialize<Event | null>(JSON.parse(data) as SuperJSONResult);
+      const event = understood(() => readAnswer(JSON.parse(data))) as Event | null | undefined;
       if (event) yield event;
     }
   } finally {
@@ -103,7 +102,7 @@ async function open(
   };
   const json = lastEventId === undefined ? input : { ...input, lastEventId };
   const fetch = options.fetch ?? globalThis.fetch;
-  const init: RequestInit = { method: "POST", headers, body: JSON.stringify({ json }) };
+  const init: RequestInit = { method: "POST", headers, body: JSON.stringify({ json }), ...STAY };
   if (signal) init.signal = signal;
   const response = await fetch(url, init).catch((cause: unknown) => {
     throw unreached(url, cause);
@@ -135,8 +134,31 @@ function refusal(body: object, response: Response): Refused {
 
 interface Frame {
   readonly id: string;
-  /** superjson. */
+  /** An envelope, as JSON. */
   readonly data: string;
+}
+
+/** Characters of one event at most; the largest has the units of one reservation. */
+const FRAME_MAX = 8_000_000;
+
+/** What the server says when it ends a stream. */
+interface Told {
+  readonly json?: { readonly data?: unknown } | null;
+}
+
+/** @throws BerthError BAD_ANSWER for what is not of the wire */
+function understood(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    throw foreign("what is no event");
+  }
+}
+
+function foreign(what: string): Error {
+  return own("BAD_ANSWER", `the stream held ${what}: is the URL that of a Berth server?`, {
+    retryable: false,
+  });
 }
 
 /** @throws Refused when the server says why it ends the stream */
@@ -145,13 +167,17 @@ async function* frames(
   controller: AbortController,
 ): AsyncGenerator<Frame, void, undefined> {
   let ready: Frame[] = [];
-  let refused: Refused | undefined;
+  let refused: Error | undefined;
   const parser = createParser({
+    maxBufferSize: FRAME_MAX,
     onEvent({ id, event, data }) {
       if (event === "serialized-error") {
-        const { json } = JSON.parse(data) as { json: { data: unknown } };
-        refused = new Refused(json.data);
+        const told = understood(() => JSON.parse(data)) as Told | null;
+        refused = new Refused(told?.json?.data);
       } else if (event === undefined && id) ready.push({ id, data });
+    },
+    onError({ type }) {
+      if (type === "max-buffer-size-exceeded") refused = foreign("an event without an end");
     },
   });
   const decoder = new TextDecoder();
