@@ -43,7 +43,7 @@ export interface BoundaryReport {
 }
 
 /** Tests and what only they use: `*.test.ts`, a `test-kit.ts` beside them, and these folders. */
-const TESTS = /\.test\.tsx?$|\/test-kit\.ts$|\/(test|testing|bench|soak)\//;
+const TESTS = /\.test\.tsx?$|\/test-kit\.ts$|\/(test|testing|bench|soak|history)\//;
 
 /** Every violation below `root`, by file and line. */
 export function checkBoundaries(root: string): BoundaryReport {

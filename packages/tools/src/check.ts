@@ -49,6 +49,16 @@ const STEPS: readonly Step[] = [
     commands: [["node", `${TOOLS}/generate.ts`, "--check"]],
   },
   {
+    name: "lockfile",
+    what: "one registry, every hash, nobody's scripts",
+    commands: [["node", `${TOOLS}/supply-chain.ts`, "lockfile"]],
+  },
+  {
+    name: "advisories",
+    what: "nothing older than its last known fault",
+    commands: [["node", `${TOOLS}/supply-chain.ts`, "advisories"]],
+  },
+  {
     name: "schema",
     what: "migrations and schema.sql are current",
     commands: [["node", `${TOOLS}/drift.ts`]],

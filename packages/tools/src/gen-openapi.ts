@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of everything but tRPC: packages/contract/openapi.json. */
 import { ERROR_CODES, VERSION_BESIDE, catalog, errors, groups } from "@berth/contract";
 import type { MethodName } from "@berth/contract";
+import { HEADER_COMPONENTS, problemHeaders, successHeaders } from "./gen-openapi-headers.ts";
 import { type Described, restPaths } from "./gen-openapi-rest.ts";
 import type { Generated } from "./generate.ts";
 import type { JsonSchema, MethodSchema, Wire } from "./wire-schema.ts";
@@ -15,6 +16,7 @@ export function generateOpenapi(wire: Wire): Generated {
       description:
         "Books GPUs. Every method is a POST of one JSON object and answers one, but for one stream of events. Times are integers, milliseconds since " +
         "the epoch; windows include their start and exclude their end. A field that a method does not know is refused. " +
+        "Text is in Unicode form NFC. A path answers a verb that is not here with 405 and an `Allow` header. " +
         "An output field that has nothing to say is null. Unit reservations have paths of their own as well; their times are " +
         "RFC 3339 texts, and a field that has nothing to say is left out.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
@@ -35,7 +37,7 @@ export function generateOpenapi(wire: Wire): Generated {
       ),
       ...restPaths(wire, {
         described,
-        responses: (method, status) => responses(method, { status, statuses }),
+        responses: (method, status) => responses(wire, method, { status, statuses }),
       }),
     },
     components: {
@@ -47,6 +49,7 @@ export function generateOpenapi(wire: Wire): Generated {
         },
       },
       parameters: PARAMETERS,
+      headers: HEADER_COMPONENTS,
       responses: Object.fromEntries(
         statuses.map((status) => [`Problem${status}`, problem(status)]),
       ),
@@ -109,6 +112,7 @@ function streamOperation(wire: Wire, method: MethodSchema, statuses: readonly nu
           `the event as JSON in \`data\` (schema ${method.output}). A comment with an \`id\` and no data comes every 15 s when ` +
           "nothing happens. An event `problem`, with a Problem in `data`, says why the server ends the stream; a stream " +
           "that ends without one is to be opened again with the last `id`.",
+        headers: successHeaders(wire, method),
         content: { "text/event-stream": { schema: { type: "string" } } },
       },
       ...problems(statuses),
@@ -128,21 +132,21 @@ function operation(wire: Wire, method: MethodSchema, statuses: readonly number[]
     ...(parameters.length > 0
       ? { parameters: parameters.map((name) => ({ $ref: `#/components/parameters/${name}` })) }
       : {}),
-    requestBody: { required: !method.inputOptional, content: json(method.input) },
-    responses: responses(method, { status: 200, statuses }),
+    // Without a body the input is `{}`.
+    requestBody: { required: (input.required ?? []).length > 0, content: json(method.input) },
+    responses: responses(wire, method, { status: 200, statuses }),
   };
 }
 
 function responses(
+  wire: Wire,
   method: MethodSchema,
   { status, statuses }: { status: number; statuses: readonly number[] },
 ): object {
   return {
     [status]: {
       description: status === 201 ? "Made." : "Done.",
-      headers: {
-        "x-request-id": { schema: { type: "string" }, description: "The request's id." },
-      },
+      headers: successHeaders(wire, method),
       content: json(method.output),
     },
     ...problems(statuses),
@@ -165,16 +169,7 @@ function problem(status: number): object {
   const codes = ERROR_CODES.filter((code) => errors[code].http === status);
   return {
     description: codes.map((code) => `\`${code}\`: ${errors[code].sentence}`).join(" "),
-    ...(status === 429 || status === 503
-      ? {
-          headers: {
-            "Retry-After": {
-              schema: { type: "integer" },
-              description: "Come back after so many seconds.",
-            },
-          },
-        }
-      : {}),
+    headers: problemHeaders(status),
     content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
   };
 }

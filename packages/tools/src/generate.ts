@@ -9,7 +9,7 @@ import { generateApi } from "./gen-api.ts";
 import { generateConstraints } from "./gen-constraints.ts";
 import { generateMethods } from "./gen-methods.ts";
 import { generateOpenapi } from "./gen-openapi.ts";
-import { generateSettings } from "./gen-settings.ts";
+import { generateServerPages } from "./gen-server-pages.ts";
 import { readWire } from "./wire-schema.ts";
 
 /** A file that is made, not written: its path from the root and its text. */
@@ -27,7 +27,7 @@ const GENERATORS: readonly (() => readonly Generated[] | Promise<readonly Genera
   () => generateMethods(readWire()),
   () => [generateConstraints(readWire())],
   () => [generateAdrIndex()],
-  async () => [await generateSettings()],
+  generateServerPages,
 ];
 
 /** All generated files as they should be. */

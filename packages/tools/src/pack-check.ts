@@ -3,6 +3,7 @@
  * folder outside the workspace, and looks at it there. Prints a line a check with its figure; exit 1 if any failed.
  */
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cp, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -20,7 +21,7 @@ const SIZE_MAX = 20_000;
 const NPM_FLAGS = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
 /** Everything that installing the client may bring: itself, its dependencies, and the compiler that tRPC asks for. */
 const TREE =
-  /^(@berth\/client|@trpc\/(client|server)|eventsource-parser|superjson|copy-anything|is-what|typescript|@typescript\/.+)$/;
+  /^(@berth\/client|@trpc\/(client|server)|eventsource-parser|typescript|@typescript\/.+)$/;
 
 /** The entry, and what is loaded when it is needed: its reader of streams, and what the two share. */
 const DIST = ["dist/call.js", "dist/index.d.ts", "dist/index.js", "dist/watch.js"];
@@ -150,6 +151,50 @@ async function contents(tarball: string): Promise<string> {
   return `${found.length} files`;
 }
 
+/** Built and packed once more, from the same sources: whoever doubts a release can make it again. */
+async function sameBytes(tarball: string, folder: string): Promise<string> {
+  await rm(path.join(CLIENT, "dist"), { recursive: true, force: true });
+  const second = await pack(folder);
+  const [a, b] = await Promise.all(
+    [tarball, second].map(async (file) => hashOf(await readFile(file))),
+  );
+  demand(a === b, `packed twice, the bytes differ: ${a} and ${b}`);
+  return `sha256 ${a}`;
+}
+
+const hashOf = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+
+/** What no published file of ours may hold, and why. */
+const HARMFUL: readonly (readonly [string, RegExp])[] = [
+  ["code made of text", /\beval\s*\(|\bnew\s+Function\b|(?<![.\w])Function\s*\(/],
+  ["a Node built-in", /\b(?:from|import|require)\s*\(?\s*["'](?:node:|fs|child_process|net|http)/],
+  [
+    "a part of the server",
+    /drizzle|fastify|\bpostgres\b|\bpino\b|@cedar-policy|@berth\/(?!client)/,
+  ],
+  ["something like a key", /berth_[a-z0-9]+_[A-Za-z0-9]{16,}|-----BEGIN|test-admin-key/],
+  ["a path of this machine", /\/(?:home|root|work|Users)\//],
+];
+
+async function harmless(tarball: string): Promise<string> {
+  const manifest = JSON.parse(
+    await command(ROOT, "tar", ["-xzOf", tarball, "package/package.json"]),
+  ) as { scripts?: Record<string, string> };
+  const hooks = ["preinstall", "install", "postinstall", "prepare"];
+  const found = hooks.filter((hook) => hook in (manifest.scripts ?? {}));
+  demand(found.length === 0, `package.json runs ${found.join(", ")} when it is installed`);
+  const files = (await command(ROOT, "tar", ["-tzf", tarball])).trim().split("\n");
+  const code = files.filter((file) => file.endsWith(".js"));
+  for (const file of code) {
+    const source = await command(ROOT, "tar", ["-xzOf", tarball, file]);
+    for (const [what, pattern] of HARMFUL) {
+      const hit = pattern.exec(source);
+      demand(hit === null, `${file} holds ${what}: ${hit?.[0]}`);
+    }
+  }
+  return `${code.length} files of code, no script that runs at installing`;
+}
+
 async function declarations(folder: string): Promise<string> {
   const file = path.join(folder, "node_modules/@berth/client/dist/index.d.ts");
   const source = await readFile(file, "utf8");
@@ -202,12 +247,15 @@ async function loads(folder: string): Promise<string> {
 
 async function main(): Promise<void> {
   const packed = await mkdtemp(path.join(tmpdir(), "berth-pack-"));
+  const again = await mkdtemp(path.join(tmpdir(), "berth-pack-again-"));
   const folder = await mkdtemp(path.join(tmpdir(), "berth-consumer-"));
   try {
     const tarball = await pack(packed);
     await install(folder, tarball);
     const checks: readonly (readonly [string, Check])[] = [
       ["tarball", () => contents(tarball)],
+      ["same bytes", () => sameBytes(tarball, again)],
+      ["harmless", () => harmless(tarball)],
       ["nodenext", () => typecheck(folder, "nodenext")],
       ["bundler", () => typecheck(folder, "bundler")],
       ["canary", () => canary(folder)],
@@ -225,6 +273,7 @@ async function main(): Promise<void> {
     for (const [name, check] of checks) await report(name, check);
   } finally {
     await rm(packed, { recursive: true, force: true });
+    await rm(again, { recursive: true, force: true });
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -96,6 +96,7 @@ export function constraintsOf(schema: JsonSchema): string[] {
   if (type === "array") {
     const range = between(schema.minItems || undefined, schema.maxItems);
     if (range) rules.push(`${range} items`);
+    if (schema.uniqueItems) rules.push("distinct");
   }
   if (schema.propertyNames) {
     rules.push(

@@ -26,6 +26,7 @@ export interface JsonSchema {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
   readonly maxProperties?: number;
   /** The typed client makes one when it is absent. */
   readonly "x-client-fills"?: boolean;
@@ -51,6 +52,7 @@ const KNOWN = new Set([
   "maximum",
   "minItems",
   "maxItems",
+  "uniqueItems",
   "maxProperties",
   "x-client-fills",
 ]);

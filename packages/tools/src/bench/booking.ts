@@ -5,7 +5,7 @@
 import { openDatabase } from "@berth/db";
 import { Caller } from "./caller.ts";
 import type { Figure } from "./figure.ts";
-import { BOOKING, type Lane, type LoadResult, freshKey, load } from "./load.ts";
+import { BOOKING, type Lane, type LoadResult, freshKey, load } from "./pairs.ts";
 import {
   HAND_WRITTEN_SCHEMA,
   type PgbenchOptions,

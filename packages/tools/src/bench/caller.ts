@@ -1,19 +1,37 @@
-/** A caller of the HTTP surface as another service would be one: one connection, kept open, one call at a time. */
+/** A caller of the HTTP surface as another service would be one: one connection, kept open, one call at a time, unless it is given more. */
 import { Agent, request } from "node:http";
 
 export interface Answer {
   readonly status: number;
+  /** `x-berth-seq`. */
+  readonly seq: number | null;
+  /** `Idempotent-Replayed`. */
+  readonly replayed: boolean;
+  /** `Retry-After`, seconds. */
+  readonly retryAfter: number | null;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+export interface CallerOptions {
+  /** A call that is not answered in time is lost, as one whose connection is cut. */
+  readonly timeoutMs?: number;
+  /** More of them make more calls at a time. */
+  readonly sockets?: number;
+}
+
 export class Caller {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #agent: Agent;
   readonly #url: string;
   readonly #token: string;
 
-  constructor(url: string, token: string) {
+  readonly #timeoutMs: number;
+
+  constructor(url: string, token: string, options: CallerOptions = {}) {
+    const { timeoutMs = 60_000, sockets = 1 } = options;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: sockets });
     this.#url = url;
     this.#token = token;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** One call of `group.method`; resolves with whatever the server answered. */
@@ -32,9 +50,16 @@ export class Caller {
         response.on("error", reject);
         response.on("end", () => {
           const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as Answer["body"] });
+          resolve({
+            status: response.statusCode ?? 0,
+            seq: numberIn(response.headers["x-berth-seq"]),
+            replayed: response.headers["idempotent-replayed"] === "true",
+            retryAfter: numberIn(response.headers["retry-after"]),
+            body: JSON.parse(text) as Answer["body"],
+          });
         });
       });
+      sent.setTimeout(this.#timeoutMs, () => sent.destroy(new Error("not answered in time")));
       sent.on("error", reject);
       sent.end(payload);
     });
@@ -51,4 +76,8 @@ export class Caller {
   close(): void {
     this.#agent.destroy();
   }
+}
+
+function numberIn(header: string | string[] | undefined): number | null {
+  return typeof header === "string" ? Number(header) : null;
 }

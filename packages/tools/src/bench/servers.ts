@@ -6,10 +6,10 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { type RunningPostgres, openDatabase, startPostgres } from "@berth/db";
 import { Caller } from "./caller.ts";
-import type { Lane } from "./load.ts";
+import type { Lane } from "./pairs.ts";
 
 const MAIN = path.resolve(import.meta.dirname, "../../../../apps/server/src/main.ts");
-const START_MS = 60_000;
+const START_MS = 240_000;
 const PLATFORM = "platform";
 const DATABASE = "berth";
 
@@ -25,6 +25,12 @@ export interface System {
   makeDatabase(name: string): Promise<string>;
   /** One more server process on the same database. */
   addServer(): Promise<void>;
+  /** SIGKILL to one of them; resolves when another one listens in its place. */
+  crash(server: number): Promise<void>;
+  /** What a server's /metrics says, by name; of one that has labels, the sum. */
+  metrics(server: number): Promise<ReadonlyMap<string, number>>;
+  /** Ends the servers and leaves the database. */
+  stopServers(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -32,6 +38,7 @@ export interface System {
 export async function startSystem(): Promise<System> {
   const postgres = await startPostgres({ ephemeral: true });
   const processes: ChildProcess[] = [];
+  const metricsToken = randomBytes(32).toString("hex");
   const urls: string[] = [];
   const token = randomBytes(32).toString("hex");
   // An interrupted run leaves no server behind; PostgreSQL ends with this process by itself.
@@ -48,18 +55,34 @@ export async function startSystem(): Promise<System> {
     }
     return postgres.url(name);
   };
-  const stop = async (): Promise<void> => {
+  const stopServers = async (): Promise<void> => {
     await Promise.all(processes.map(stopProcess));
+  };
+  const stop = async (): Promise<void> => {
+    await stopServers();
     await postgres.stop();
   };
   try {
     const databaseUrl = await makeDatabase(DATABASE);
+    const secrets = { BERTH_BOOTSTRAP_TOKEN: token, BERTH_METRICS_TOKEN: metricsToken };
     const addServer = async (): Promise<void> => {
-      const server = await startServer(databaseUrl, token);
+      const server = await startServer(databaseUrl, await freePort(), secrets);
       processes.push(server.process);
       urls.push(server.url);
     };
-    return { postgres, urls, databaseUrl, token, makeDatabase, addServer, stop };
+    const crash = async (at: number): Promise<void> => {
+      const [old, url] = [processes[at], urls[at]];
+      if (!old || url === undefined) throw new Error(`there is no server ${at}`);
+      const ended = once(old, "exit");
+      old.kill("SIGKILL");
+      await ended;
+      const next = await startServer(databaseUrl, Number(new URL(url).port), secrets);
+      processes[at] = next.process;
+    };
+    const metrics = (at: number): Promise<ReadonlyMap<string, number>> =>
+      readMetrics(urls[at] ?? "", metricsToken);
+    const servers = { addServer, crash, metrics, stopServers, stop };
+    return { postgres, urls, databaseUrl, token, makeDatabase, ...servers };
   } catch (error) {
     await stop();
     throw error;
@@ -74,9 +97,9 @@ async function assertDurable({ sql }: ReturnType<typeof openDatabase>): Promise<
 
 async function startServer(
   databaseUrl: string,
-  token: string,
+  port: number,
+  secrets: Readonly<Record<string, string>>,
 ): Promise<{ process: ChildProcess; url: string }> {
-  const port = await freePort();
   const child = spawn(process.execPath, [MAIN, "serve"], {
     stdio: ["ignore", "inherit", "inherit"],
     env: {
@@ -84,9 +107,10 @@ async function startServer(
       DATABASE_URL: databaseUrl,
       PORT: String(port),
       HOST: "127.0.0.1",
-      BERTH_BOOTSTRAP_TOKEN: token,
+      ...secrets,
       BERTH_PLATFORM_ORG: PLATFORM,
       BERTH_RATE_LIMIT: "1000000000",
+      BERTH_ADDRESS_RATE_LIMIT: "1000000000",
       LOG_LEVEL: "error",
     },
   });
@@ -109,6 +133,18 @@ async function ready(url: string): Promise<void> {
   throw new Error(`the server at ${url} was not ready after ${START_MS / 1000} s`);
 }
 
+async function readMetrics(url: string, token: string): Promise<ReadonlyMap<string, number>> {
+  const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  if (!answer.ok) throw new Error(`/metrics answered ${answer.status}`);
+  const sums = new Map<string, number>();
+  for (const line of (await answer.text()).split("\n")) {
+    const found = /^([a-z0-9_]+)(?:\{.*\})? (\S+)$/.exec(line);
+    const [, name = "", value = ""] = found ?? [];
+    if (found) sums.set(name, (sums.get(name) ?? 0) + Number(value));
+  }
+  return sums;
+}
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -120,7 +156,7 @@ async function freePort(): Promise<number> {
 }
 
 async function stopProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   child.kill("SIGTERM");
   await exited;

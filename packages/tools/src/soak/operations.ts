@@ -7,7 +7,6 @@ import {
   OWNER,
   PLATFORM,
   type SoakPool,
-  type Tenant,
   TENANTS,
   type World,
 } from "./world.ts";
@@ -56,12 +55,8 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "terminate", weight: 2, run: terminate },
   { name: "preview", weight: 4, run: preview },
   { name: "read capacity", weight: 4, run: readCapacity },
-  {
-    name: "list",
-    weight: 3,
-    run: (h) =>
-      asAny(h, (tenantId) => h.call(tenantId, "reservations.list", { tenantId, limit: 20 })),
-  },
+  { name: "get", weight: 5, run: (h) => onReservation(h, "reservations.get", {}) },
+  { name: "list", weight: 3, run: list },
   { name: "node state", weight: 5, run: nodeState },
   { name: "unit health", weight: 4, run: unitHealth },
   { name: "maintenance", weight: 3, run: maintenance },
@@ -184,8 +179,10 @@ function extend(hands: Hands): Promise<unknown> {
   return onReservation(hands, "reservations.extend", { end, ...dryRun });
 }
 
-function asAny<T>({ dice }: Hands, run: (tenantId: Tenant) => Promise<T>): Promise<T> {
-  return run(dice.pick(TENANTS));
+function list({ world, dice, call }: Hands): Promise<Reply> {
+  const tenantId = dice.pick(TENANTS);
+  const one = dice.chance(0.5) ? { poolId: dice.pick(world.pools).id } : {};
+  return call(tenantId, "reservations.list", { tenantId, limit: 20, ...one });
 }
 
 function preview(hands: Hands): Promise<Reply> {

@@ -3,94 +3,268 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { openDatabase } from "@berth/db";
 import { Caller } from "../bench/caller.ts";
 import { randomFrom } from "../bench/placer-pool.ts";
 import type { System } from "../bench/servers.ts";
+import { Checker } from "../history/checker.ts";
+import { installJournal } from "../history/journal.ts";
+import { Lost, Recorder } from "../history/recorder.ts";
+import type { History, Stretch } from "../history/types.ts";
+import { watchMemory } from "./memory.ts";
 import { type Dice, type Hands, OPERATIONS, type Operation, type Reply } from "./operations.ts";
 import { type Watcher, watch } from "./watcher.ts";
 import { TENANTS, type World, buildWorld } from "./world.ts";
 
 export interface SoakPlan {
+  /** It ends after so long, or after so many answered calls. */
   readonly ms: number;
+  readonly operations: number;
   readonly seed: number;
   readonly writers: number;
+  /** How often a server is killed and another one started in its place, evenly over the run. */
+  readonly kills: number;
+  /** The history is checked, and let go of, this often. */
+  readonly stretchMs: number;
+  /** Whether servers' memory is followed, and may not grow. */
+  readonly memory: boolean;
+  /** Stretches of the history that are kept. */
+  readonly kept: number;
+}
+
+export interface Soaked {
+  /** What was wrong, in words; empty when nothing was. */
+  readonly faults: string[];
+  readonly history: History;
 }
 
 const MAIN = path.resolve(import.meta.dirname, "../../../../apps/server/src/main.ts");
 const REBUILD_EVERY_MS = 20_000;
+const FINISH_MS = 20_000;
+/** Of a call whose connection was lost: the same again, with its key. */
+const TRIES = 100;
+const TRY_AGAIN_MS = 100;
 /** Answers that a healthy server never gives to these writers. */
 const NEVER = new Set(["INTERNAL", "INVALID_INPUT", "UNAUTHENTICATED", "FORBIDDEN"]);
 /** An end drawn at random may be before the booking's. */
 const EXPECTED = "reservations.extend INVALID_INPUT";
 
-/** @returns what was wrong, in words; empty when nothing was */
 export async function soak(
   system: System,
   plan: SoakPlan,
   print: (line: string) => void,
-): Promise<string[]> {
-  const faults: string[] = [];
-  const counts = new Map<string, number>();
-  const world = await buildWorld(system);
-  const starts = await Promise.all(TENANTS.map((tenantId) => lastEvent(system, world, tenantId)));
-  const watchers = TENANTS.map((tenantId, i) =>
-    watch({
-      urls: system.urls,
+): Promise<Soaked> {
+  const database = openDatabase(system.databaseUrl, { connections: 2, writers: 1 });
+  try {
+    await installJournal(database.sql);
+    const run = new Run({ system, plan, print, recorder: new Recorder(database.sql) });
+    return await run.go();
+  } finally {
+    await database.close();
+  }
+}
+
+interface Setting {
+  readonly system: System;
+  readonly plan: SoakPlan;
+  readonly print: (line: string) => void;
+  readonly recorder: Recorder;
+}
+
+class Run {
+  readonly #setting: Setting;
+  readonly #faults: string[] = [];
+  readonly #counts = new Map<string, number>();
+  readonly #stretches: Stretch[] = [];
+  /** Calls that were answered. */
+  #answered = 0;
+  #lost = 0;
+  #killed = 0;
+  #until = 0;
+
+  constructor(setting: Setting) {
+    this.#setting = setting;
+  }
+
+  async go(): Promise<Soaked> {
+    const { system, plan, print, recorder } = this.#setting;
+    const world = await buildWorld(system);
+    const watching = await Promise.all(
+      TENANTS.map((tenantId) => lastEvent(system, world, tenantId)),
+    );
+    const watchers = watching.map(({ tenantId, cursor }) => this.#watch(world, tenantId, cursor));
+    const checker = new Checker(watching);
+    const take = async (): Promise<void> => {
+      const seen = watchers.map((w) => ({ tenantId: w.tenantId, eventIds: w.seen.splice(0) }));
+      const stretch = await recorder.stretch(seen);
+      this.#stretches.push(stretch);
+      if (this.#stretches.length > plan.kept) this.#stretches.shift();
+      checker.take(stretch);
+    };
+    print(`seed ${plan.seed}: ${plan.writers} writers, ${system.urls.length} servers`);
+    this.#until = performance.now() + plan.ms;
+    const started = performance.now();
+    const memory = plan.memory ? watchMemory(system, print) : null;
+    const beside = Promise.all([
+      this.#rebuildNowAndThen(),
+      this.#killNowAndThen(),
+      this.#every(plan.stretchMs, take),
+    ]);
+    // The writers would go on for ever; it is thrown below.
+    beside.catch(() => (this.#until = 0));
+    await Promise.all(
+      Array.from({ length: plan.writers }, (_, n) =>
+        this.#write(world, `writer ${n}`, diceOf(plan.seed * 1_000 + n)),
+      ),
+    );
+    const seconds = (performance.now() - started) / 1_000;
+    await beside;
+    if (this.#killed < plan.kills)
+      this.#faults.push(`only ${this.#killed} of ${plan.kills} servers were killed`);
+    if (memory) this.#faults.push(...(await memory.end()));
+    for (const line of table(this.#counts)) print(line);
+    this.#faults.push(...(await examine(system, print)));
+    for (const watcher of watchers) await this.#finish(watcher, world);
+    await system.stopServers();
+    await take();
+    const final = await recorder.final();
+    checker.end(final);
+    const { operations, batches, events, reads, answers, refusals, watched } = checker.figures;
+    const verdict = checker.faults.length === 0 ? "clean" : `${checker.faults.length} FAULTS`;
+    print(
+      `history: ${operations} operations in ${seconds.toFixed(0)} s, ${this.#lost} of unknown outcome, ` +
+        `${this.#killed} servers killed; ${batches} batches, ${events} events; checked ${answers} answers, ` +
+        `${reads} reads, ${refusals} refusals, ${watched} events watched over ${cutsOf(watchers)} cuts: ` +
+        `${verdict}, seed ${plan.seed}`,
+    );
+    this.#faults.push(...checker.faults.map(({ code, message }) => `${code} ${message}`));
+    return { faults: this.#faults, history: { watching, stretches: this.#stretches, final } };
+  }
+
+  #goesOn(): boolean {
+    return this.#answered < this.#setting.plan.operations && performance.now() < this.#until;
+  }
+
+  #watch(world: World, tenantId: string, cursor: string | null): Watcher {
+    return watch({
+      urls: this.#setting.system.urls,
       token: world.tokens.get(tenantId) ?? "",
       tenantId,
-      cursor: starts[i]?.cursor ?? null,
+      cursor,
       cutAfterMs: () => 1_000 + Math.floor(Math.random() * 4_000),
-    }),
-  );
-  const until = performance.now() + plan.ms;
-  print(
-    `seed ${plan.seed}: ${plan.writers} writers, ${system.urls.length} servers, ${plan.ms / 1_000} s`,
-  );
-  const rebuilding = rebuildUntil(system, until, faults);
-  await Promise.all(
-    Array.from({ length: plan.writers }, (_, writer) =>
-      write({ system, world, until, counts, faults }, diceOf(plan.seed * 1_000 + writer)),
-    ),
-  );
-  await rebuilding;
-  for (const line of table(counts)) print(line);
-  await compareStreams({ system, world, print, faults }, watchers, starts);
-  faults.push(...(await examine(system, print)));
-  return faults;
-}
+    });
+  }
 
-interface Writing {
-  readonly system: System;
-  readonly world: World;
-  readonly until: number;
-  readonly counts: Map<string, number>;
-  readonly faults: string[];
-}
+  /** Each watcher sees what its tenant's log ends with now; time goes on writing more. */
+  async #finish(watcher: Watcher, world: World): Promise<void> {
+    const { tenantId } = watcher;
+    const { after } = await lastEvent(this.#setting.system, world, tenantId);
+    const reached = await watcher.finish(after, FINISH_MS);
+    if (!reached)
+      this.#faults.push(`${tenantId} was not sent ${after} within ${FINISH_MS / 1_000} s`);
+  }
 
-async function write({ system, world, until, counts, faults }: Writing, dice: Dice): Promise<void> {
-  const callers = new Map<string, Caller>();
-  const call = async (as: string, method: string, input: object): Promise<Reply> => {
-    const url = dice.pick(system.urls);
-    const caller = callers.get(as + url) ?? new Caller(url, world.tokens.get(as) ?? "");
-    callers.set(as + url, caller);
-    const reply = await caller.call(method, input);
-    const code = reply.status === 200 ? "ok" : String(reply.body["code"]);
-    const row = `${method} ${code}`;
-    counts.set(row, (counts.get(row) ?? 0) + 1);
-    if (NEVER.has(code) && row !== EXPECTED)
-      faults.push(`${method} answered ${JSON.stringify(reply.body)}`);
-    return reply;
-  };
-  const hands: Hands = { world, dice, call };
-  while (performance.now() < until) {
-    const operation = draw(dice);
-    try {
-      await operation.run(hands);
-    } catch (error) {
-      faults.push(`${operation.name}: ${error instanceof Error ? error.message : String(error)}`);
+  async #write(world: World, writer: string, dice: Dice): Promise<void> {
+    const callers = new Map<string, Caller>();
+    const hands: Hands = {
+      world,
+      dice,
+      call: (as, method, input) =>
+        this.#call({ world, writer, dice, callers }, { as, method, input }),
+    };
+    while (this.#goesOn()) {
+      const operation = draw(dice);
+      try {
+        await operation.run(hands);
+      } catch (error) {
+        if (!(error instanceof Lost))
+          this.#faults.push(
+            `${operation.name}: ${error instanceof Error ? error.message : String(error)}`,
+          );
+        await delay(TRY_AGAIN_MS);
+      }
+    }
+    for (const caller of callers.values()) caller.close();
+  }
+
+  /** A call whose outcome is unknown is made again where its key makes that safe, and given up elsewhere. */
+  async #call(by: Writer, ask: Asked): Promise<Reply> {
+    const { as, method, input } = ask;
+    for (let tries = 1; ; tries += 1) {
+      const url = by.dice.pick(this.#setting.system.urls);
+      const caller = by.callers.get(as + url) ?? new Caller(url, by.world.tokens.get(as) ?? "");
+      by.callers.set(as + url, caller);
+      try {
+        const call = { caller: `${by.writer} at ${url}`, tenantId: as, method, input };
+        const reply = await this.#setting.recorder.call(call, caller);
+        this.#note(method, reply);
+        return reply;
+      } catch (error) {
+        this.#lost += 1;
+        this.#count(`${method} (lost)`);
+        if (!(error instanceof Lost) || !("idempotencyKey" in input) || tries >= TRIES) throw error;
+        await delay(TRY_AGAIN_MS);
+      }
     }
   }
-  for (const caller of callers.values()) caller.close();
+
+  #note(method: string, { status, body }: Reply): void {
+    this.#answered += 1;
+    const code = status === 200 ? "ok" : String(body["code"]);
+    const row = `${method} ${code}`;
+    this.#count(row);
+    if (NEVER.has(code) && row !== EXPECTED)
+      this.#faults.push(`${method} answered ${JSON.stringify(body)}`);
+  }
+
+  #count(row: string): void {
+    this.#counts.set(row, (this.#counts.get(row) ?? 0) + 1);
+  }
+
+  async #every(ms: number, work: () => Promise<void>): Promise<void> {
+    let next = performance.now() + ms;
+    while (this.#goesOn()) {
+      await delay(Math.min(ms, 200));
+      if (performance.now() < next) continue;
+      await work();
+      next = performance.now() + ms;
+    }
+  }
+
+  async #rebuildNowAndThen(): Promise<void> {
+    await this.#every(REBUILD_EVERY_MS, async () => {
+      this.#faults.push(...(await rebuild(this.#setting.system)));
+    });
+  }
+
+  async #killNowAndThen(): Promise<void> {
+    const { system, plan, print } = this.#setting;
+    const dice = diceOf(plan.seed);
+    while (this.#killed < plan.kills && this.#goesOn()) {
+      const due = ((this.#killed + 1) / (plan.kills + 1)) * plan.operations;
+      if (this.#answered < due) {
+        await delay(20);
+        continue;
+      }
+      const at = dice.below(system.urls.length);
+      print(`server ${at + 1} is killed after ${this.#answered} answers`);
+      await system.crash(at);
+      this.#killed += 1;
+    }
+  }
+}
+
+interface Writer {
+  readonly world: World;
+  readonly writer: string;
+  readonly dice: Dice;
+  readonly callers: Map<string, Caller>;
+}
+
+interface Asked {
+  readonly as: string;
+  readonly method: string;
+  readonly input: object;
 }
 
 function draw(dice: Dice): Operation {
@@ -124,28 +298,22 @@ function* table(counts: ReadonlyMap<string, number>): Generator<string> {
     yield `  ${String(count).padStart(6)}  ${row}`;
 }
 
-interface Logged {
-  readonly id: string;
-  readonly cursor: string;
-}
-
-/** The tenant's events after a cursor, as the log has them. */
-async function logOf(
+/** Where the tenant's events end: its watcher begins there. */
+async function lastEvent(
   system: System,
   world: World,
-  about: { readonly tenantId: string; readonly after: string | null },
-): Promise<Logged[]> {
-  const caller = new Caller(system.urls[0] ?? "", world.tokens.get(about.tenantId) ?? "");
-  const found: Logged[] = [];
-  let { after } = about;
+  tenantId: string,
+): Promise<{ tenantId: string; after: string | null; cursor: string | null }> {
+  const caller = new Caller(system.urls[0] ?? "", world.tokens.get(tenantId) ?? "");
+  let last: { id: string; cursor: string } | undefined;
   try {
-    for (;;) {
+    for (let after: string | null = null; ;) {
       const from = after === null ? {} : { after };
-      const input = { tenantId: about.tenantId, limit: 200, ...from };
-      const page = await caller.must("events.list", input);
-      const { events, nextCursor } = page as { events: Logged[]; nextCursor: string | null };
-      found.push(...events);
-      if (nextCursor === null) return found;
+      const page = await caller.must("events.list", { tenantId, limit: 200, ...from });
+      const { events, nextCursor } = page as unknown as Page;
+      last = events.at(-1) ?? last;
+      if (nextCursor === null)
+        return { tenantId, after: last?.id ?? null, cursor: last?.cursor ?? null };
       after = nextCursor;
     }
   } finally {
@@ -153,46 +321,13 @@ async function logOf(
   }
 }
 
-async function lastEvent(
-  system: System,
-  world: World,
-  tenantId: string,
-): Promise<Logged | undefined> {
-  return (await logOf(system, world, { tenantId, after: null })).at(-1);
+interface Page {
+  readonly events: readonly { readonly id: string; readonly cursor: string }[];
+  readonly nextCursor: string | null;
 }
 
-async function compareStreams(
-  about: Pick<Writing, "system" | "world" | "faults"> & { print(line: string): void },
-  watchers: readonly Watcher[],
-  starts: readonly (Logged | undefined)[],
-): Promise<void> {
-  const { system, world, faults, print } = about;
-  for (const [i, tenantId] of TENANTS.entries()) {
-    const watcher = watchers[i];
-    if (!watcher) continue;
-    const after = starts[i]?.cursor ?? null;
-    const soFar = await logOf(system, world, { tenantId, after });
-    await watcher.finish(soFar.at(-1)?.id, 10_000);
-    // Time goes on doing things to the pools, so the stream may be ahead of the log that was read before it.
-    const log = await logOf(system, world, { tenantId, after });
-    const expected = log.slice(0, Math.max(soFar.length, watcher.seen.length)).map(({ id }) => id);
-    const same = JSON.stringify(watcher.seen) === JSON.stringify(expected);
-    print(`  ${tenantId}: ${watcher.seen.length} events watched over ${watcher.cuts()} cuts`);
-    if (!same) faults.push(`${tenantId}: ${difference(watcher.seen, expected)}`);
-  }
-}
-
-function difference(seen: readonly string[], expected: readonly string[]): string {
-  const at = expected.findIndex((id, i) => seen[i] !== id);
-  return `the stream has ${seen.length} events, the log ${expected.length}; they part at ${at}: ${seen[at]} is not ${expected[at]}`;
-}
-
-async function rebuildUntil(system: System, until: number, faults: string[]): Promise<void> {
-  while (performance.now() + REBUILD_EVERY_MS < until) {
-    await delay(REBUILD_EVERY_MS);
-    faults.push(...(await rebuild(system)));
-  }
-}
+const cutsOf = (watchers: readonly Watcher[]): number =>
+  watchers.reduce((sum, watcher) => sum + watcher.cuts(), 0);
 
 /** A rebuild of a healthy system corrects nothing. */
 async function rebuild(system: System): Promise<string[]> {

@@ -2,11 +2,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface Watcher {
-  /** Ids of the events, as they came. */
+  readonly tenantId: string;
+  /** Ids of the events, as they came; whoever has looked at them may take them away. */
   readonly seen: string[];
   cuts(): number;
-  /** Resolves once `last` was seen, or after `ms`; then the stream ends. */
-  finish(last: string | undefined, ms: number): Promise<void>;
+  /** Resolves once that event has come, or any number of those after it; then the stream ends. */
+  finish(last: string | null, ms: number): Promise<boolean>;
 }
 
 export interface WatchPlan {
@@ -20,21 +21,35 @@ export interface WatchPlan {
   cutAfterMs(): number;
 }
 
+/** Ids that a watcher remembers after they were taken away. */
+const REMEMBERED = 5_000;
+
 /** Starts at once; a connection that cannot be made or is lost is made again, on the next server. */
 export function watch(plan: WatchPlan): Watcher {
+  const { tenantId, urls } = plan;
   const seen: string[] = [];
+  const recent = new Set<string>();
   const stop = new AbortController();
   let cursor = plan.cursor;
   let connections = 0;
+  const note = (id: string): void => {
+    seen.push(id);
+    recent.add(id);
+    if (recent.size <= REMEMBERED) return;
+    for (const oldest of recent) {
+      recent.delete(oldest);
+      break;
+    }
+  };
   const running = (async () => {
     while (!stop.signal.aborted) {
-      const url = plan.urls[connections % plan.urls.length] ?? "";
+      const url = urls[connections % urls.length] ?? "";
       connections += 1;
       const cut = AbortSignal.any([stop.signal, AbortSignal.timeout(plan.cutAfterMs())]);
       try {
         for await (const { id, data } of connect(url, plan, { cursor, cut })) {
           cursor = id;
-          seen.push((JSON.parse(data) as { id: string }).id);
+          note((JSON.parse(data) as { id: string }).id);
         }
       } catch (error) {
         if (!cut.aborted) await delay(100);
@@ -43,14 +58,16 @@ export function watch(plan: WatchPlan): Watcher {
     }
   })();
   return {
+    tenantId,
     seen,
     cuts: () => connections - 1,
     async finish(last, ms) {
       const until = performance.now() + ms;
-      while (last !== undefined && !seen.includes(last) && performance.now() < until)
-        await delay(50);
+      const reached = (): boolean => last === null || recent.has(last);
+      while (!reached() && performance.now() < until) await delay(50);
       stop.abort();
       await running;
+      return reached();
     },
   };
 }
@@ -67,7 +84,11 @@ async function* connect(
     headers: { authorization: `Bearer ${token}`, ...resume },
     signal: at.cut,
   });
-  if (!answer.ok || !answer.body) throw new Refused(`the stream answered ${answer.status}`);
+  if (!answer.ok || !answer.body) {
+    const said = `the stream answered ${answer.status}`;
+    // A server that has just started, is about to end or has too much to do says so.
+    throw answer.status >= 500 || answer.status === 408 ? new Error(said) : new Refused(said);
+  }
   let text = "";
   for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
     text += chunk;

@@ -1,0 +1,81 @@
+/** Headers of answers, as the OpenAPI document names them: every one that a server sends of its own. */
+import { errors } from "@berth/contract";
+import type { MethodSchema, Wire } from "./wire-schema.ts";
+
+const REF = "#/components/headers/";
+
+interface Header {
+  /** In the document's list of headers. */
+  readonly id: string;
+  readonly description: string;
+  readonly required?: true;
+  readonly schema: object;
+}
+
+const text = { type: "string", maxLength: 256 };
+const count = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+
+const HEADERS = {
+  "x-request-id": {
+    id: "RequestId",
+    description: "The request's id: the caller's own when it is harmless, else one of ours.",
+    required: true,
+    schema: { type: "string", minLength: 1, maxLength: 128, pattern: "^[A-Za-z0-9._-]{1,128}$" },
+  },
+  "x-berth-seq": {
+    id: "Seq",
+    description: "Of an answer about one pool: the pool's sequence number that it was decided at.",
+    schema: count,
+  },
+  "Idempotent-Replayed": {
+    id: "Replayed",
+    description: "The key was used before: this is what that call made.",
+    schema: { type: "string", enum: ["true"] },
+  },
+  "RateLimit-Policy": {
+    id: "RateLimitPolicy",
+    description: "Calls that a principal may make (`q`) in so many seconds (`w`).",
+    schema: text,
+  },
+  RateLimit: {
+    id: "RateLimit",
+    description: "Calls that are left (`r`) and seconds until all are there again (`t`).",
+    schema: text,
+  },
+  "x-should-retry": {
+    id: "ShouldRetry",
+    description: "Whether the same call may succeed later: `retryable`.",
+    required: true,
+    schema: { type: "string", enum: ["true", "false"] },
+  },
+  "Retry-After": {
+    id: "RetryAfter",
+    description: "Come back after so many seconds.",
+    required: true,
+    schema: { type: "integer", minimum: 0, maximum: 3_600 },
+  },
+} as const satisfies Record<string, Header>;
+type Name = keyof typeof HEADERS;
+
+/** By id, for the document's components. */
+export const HEADER_COMPONENTS: object = Object.fromEntries(
+  Object.values(HEADERS).map(({ id, ...header }) => [id, header]),
+);
+
+function refer(names: readonly Name[]): object {
+  return Object.fromEntries(names.map((name) => [name, { $ref: REF + HEADERS[name].id }]));
+}
+
+/** What every answer to a known caller says. */
+const ALWAYS: readonly Name[] = ["x-request-id", "RateLimit-Policy", "RateLimit", "x-berth-seq"];
+
+export function successHeaders(wire: Wire, method: MethodSchema): object {
+  const keyed = wire.types.get(method.input)?.properties?.["idempotencyKey"] !== undefined;
+  return refer([...ALWAYS, ...(keyed ? (["Idempotent-Replayed"] as const) : [])]);
+}
+
+/** Of an error with this status. */
+export function problemHeaders(status: number): object {
+  const retryable = Object.values(errors).some((entry) => entry.http === status && entry.retryable);
+  return refer([...ALWAYS, "x-should-retry", ...(retryable ? (["Retry-After"] as const) : [])]);
+}
