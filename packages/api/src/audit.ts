@@ -8,7 +8,7 @@
 import type { ErrorCode } from "@berth/contract";
 import type { Database } from "@berth/db";
 import type { TenantId } from "@berth/domain";
-import type { Call, Log } from "./call.ts";
+import type { ApiObserver, Call, Log } from "./call.ts";
 
 export interface AuditRow {
   readonly principal: string;
@@ -48,7 +48,7 @@ interface Denial {
   count: number;
 }
 
-export function createAudit(db: Database, log: Log): Audit {
+export function createAudit(db: Database, log: Log, observer: ApiObserver = {}): Audit {
   const queue: Waiting[] = [];
   let writing: Promise<void> | null = null;
   let denials = new Map<string, Denial>();
@@ -62,6 +62,7 @@ export function createAudit(db: Database, log: Log): Audit {
       ).catch((error: unknown) => {
         const cause = error instanceof Error ? error.name : "unknown";
         log.error({ rows: batch.length, cause }, "audit rows were lost");
+        observer.auditLost?.(batch.length);
       });
       for (const { done } of batch) done();
     }
@@ -71,6 +72,7 @@ export function createAudit(db: Database, log: Log): Audit {
   const record = (row: AuditRow): Promise<void> => {
     if (queue.length >= QUEUE_MAX) {
       log.error({ rows: 1, cause: "queue full" }, "audit rows were lost");
+      observer.auditLost?.(1);
       return Promise.resolve();
     }
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -40,6 +40,14 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
+/** Told of what operators watch; every method is optional. */
+export interface ApiObserver {
+  /** Rows of the audit trail could not be written. */
+  auditLost?(rows: number): void;
+  /** A decision was denied because a policy could not be evaluated. */
+  policyFailed?(): void;
+}
+
 export interface ApiOptions {
   /** 32 bytes that seal policy secrets; null = they are refused. */
   readonly sealKey: Uint8Array | null;
@@ -56,6 +64,7 @@ export interface Deps {
   readonly random: (bytes: number) => Uint8Array;
   readonly audit: Audit;
   readonly feed: Feed;
+  readonly observer?: ApiObserver | undefined;
   readonly options: ApiOptions;
 }
 
@@ -68,17 +77,30 @@ export interface KeyScope {
   readonly actions?: readonly string[] | undefined;
 }
 
-/** Who calls. Two keys of one tenant and name are one principal. */
-export interface Principal {
-  /** Unambiguous text of (tenant, name): what idempotency and audit file under. */
+/** Who calls: with a key of ours, or with a token of the configured issuer. */
+export type Principal = KeyPrincipal | TokenPrincipal;
+
+interface AnyPrincipal {
+  /** Unambiguous among all principals: what idempotency, budgets and audit file under. */
   readonly id: string;
   readonly tenantId: TenantId;
   readonly name: string;
   readonly role: Role;
   readonly scope: KeyScope | null;
-  readonly keyId: KeyId;
   /** When the credential ends; null = it does not. */
   readonly expiresAt: number | null;
+}
+
+/** Two keys of one tenant and name are one principal. */
+export interface KeyPrincipal extends AnyPrincipal {
+  readonly credential: "key";
+  readonly keyId: KeyId;
+}
+
+/** All tokens of one issuer and subject are one principal; its name is the subject. */
+export interface TokenPrincipal extends AnyPrincipal {
+  readonly credential: "token";
+  readonly expiresAt: number;
 }
 
 /** What the transport shows beside the body: `x-berth-seq`, `Idempotent-Replayed`. */

@@ -48,7 +48,7 @@ export class ApiError extends Error {
 /** One answer for what is not there and what the caller may not know of. */
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   NOT_FOUND: "It does not exist, or this caller may not see it.",
-  UNAUTHENTICATED: "Give a valid key as `Authorization: Bearer <key>`.",
+  UNAUTHENTICATED: "Give a valid key or sign-in token as `Authorization: Bearer <token>`.",
   UNAVAILABLE: "The service cannot answer right now; try again in a moment.",
   INTERNAL: "Something went wrong on our side; quote the request id when you report it.",
 };

@@ -4,6 +4,8 @@
  */
 import { type CatalogRow, METHOD_NAMES, catalog, schemasOf } from "@berth/contract";
 import { type AnyTRPCRouter, callTRPCProcedure, tracked } from "@trpc/server";
+import type { Refused } from "./access/access.ts";
+import { createFamiliar } from "./access/familiar.ts";
 import { createAudit } from "./audit.ts";
 import { type AnyHandler, authorized, handedKind } from "./authorize.ts";
 import type { Answer, Call, Deps, Handlers, Method, Principal } from "./call.ts";
@@ -12,6 +14,7 @@ import { type Feed, createFeed } from "./feed/feed.ts";
 import type { Step } from "./feed/watcher.ts";
 import { handlers as allHandlers } from "./groups/index.ts";
 import { HANDED } from "./handed.ts";
+import { CALLER_MS, inTime, patienceOf } from "./in-time.ts";
 import { checkInputSize } from "./input-size.ts";
 import { type ApiContext, procedure, router as makeRouter } from "./trpc.ts";
 
@@ -47,6 +50,8 @@ export interface Api {
   context(options: ContextOptions): ApiContext;
   /** The principal of a token. @throws ApiError UNAUTHENTICATED */
   authenticate(token: string | null, requestId: string): Promise<Principal>;
+  /** Whether the token was good here not long ago; costs no query and proves nothing. */
+  familiar(token: string): boolean;
   /** The same procedure as over tRPC. @throws whatever `toApiError` reads */
   invoke(invocation: Invocation): Promise<unknown>;
   readonly feed: Pick<Feed, "announce" | "figures" | "drain">;
@@ -57,20 +62,30 @@ export interface Api {
 /** What a server gives; the audit trail and the live feed are the API's own. */
 export type GivenDeps = Omit<Deps, "audit" | "feed">;
 
+const NO_TOKEN: Refused = {
+  refused: { reason: "none", why: "no bearer token, or one that is too long" },
+};
+
 /** @throws Error naming the method that is not whole */
 export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
   const feed = createFeed(given.db, given.log);
-  const deps: Deps = { ...given, audit: createAudit(given.db, given.log), feed };
+  const deps: Deps = { ...given, audit: createAudit(given.db, given.log, given.observer), feed };
   const router = buildRouter(deps, parts);
+  const familiar = createFamiliar();
   const authenticate = async (token: string | null, requestId: string): Promise<Principal> => {
-    const principal = token === null ? null : await deps.access.authenticate(token);
-    if (principal) return principal;
-    deps.log.info({ requestId }, "a call without a valid key");
+    const found =
+      token === null ? NO_TOKEN : await inTime(CALLER_MS, () => deps.access.authenticate(token));
+    if (!("refused" in found)) {
+      if (token !== null) familiar.met(token);
+      return found;
+    }
+    deps.log.info({ requestId, ...found.refused }, "a call without a valid key");
     throw new ApiError("UNAUTHENTICATED");
   };
   return {
     router,
     authenticate,
+    familiar: familiar.knows,
     feed,
     context({ token, requestId }) {
       let principal: Promise<Principal> | undefined;
@@ -135,10 +150,15 @@ function toProcedure(deps: Deps, method: Method, parts: Parts) {
     const call: Call = { deps, method, principal, requestId, ...shown };
     return authorized({ row, handler, call, input: parsed });
   };
+  const inItsTime = (resolving: Resolving): Promise<unknown> => {
+    const { signal: caller, input: parsed } = resolving;
+    const ms = patienceOf(method, parsed);
+    return inTime(ms, (signal) => resolve({ ...resolving, signal }), caller);
+  };
   if (kindOf(row) === "subscription")
     return taking.subscription(async (resolving) => stream(await resolve(resolving)));
   const typed = taking.output(output);
-  return kindOf(row) === "mutation" ? typed.mutation(resolve) : typed.query(resolve);
+  return kindOf(row) === "mutation" ? typed.mutation(inItsTime) : typed.query(inItsTime);
 }
 
 /** Each step with its cursor as the id that a broken stream is resumed with. */

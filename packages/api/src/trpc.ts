@@ -20,6 +20,8 @@ export interface ApiContext {
   reauthenticate(): Promise<Principal>;
   /** Cuts the connection of a caller that does not read; the transport's to give. */
   hangUp?: (() => void) | undefined;
+  /** Runs a call of the request, for whoever follows it: a trace. */
+  around?: (<T>(method: string, work: () => Promise<T>) => Promise<T>) | undefined;
   readonly answer: Answer;
   /** The version that `If-Match` names, for methods whose input has none. */
   readonly ifMatch?: number | undefined;
@@ -49,13 +51,16 @@ export const router = t.router;
 
 /** The one base of every procedure: authenticate, then parse, then the chain in authorize.ts. */
 export const procedure = t.procedure.use(async ({ ctx, next, path }) => {
-  try {
-    const principal = await ctx.authenticate();
-    const result = await next({ ctx: { principal } });
-    return result.ok ? result : { ...result, error: wrapped(result.error, ctx, path) };
-  } catch (thrown) {
-    throw wrapped(thrown, ctx, path);
-  }
+  const decide = async () => {
+    try {
+      const principal = await ctx.authenticate();
+      const result = await next({ ctx: { principal } });
+      return result.ok ? result : { ...result, error: wrapped(result.error, ctx, path) };
+    } catch (thrown) {
+      throw wrapped(thrown, ctx, path);
+    }
+  };
+  return ctx.around ? ctx.around(path, decide) : decide();
 });
 
 /** tRPC picks its codes from its own error class; what was unexpected is logged here, once. */

@@ -61,7 +61,7 @@ export const FLEET_ROWS: Rows<"fleet"> = {
       "any is written, then the nodes of each pool are written all or none, and each node in no pool by itself: after an " +
       "error send the same reports again. Ids are made from names and device keys, so the same report changes nothing. A " +
       "device that is no longer reported leaves, or stays as removed while it is booked. With `poolId`, nodes that are in " +
-      "no pool join it. GPUs that come, go, change places, NVLink domain or VFIO group raise their node's `topologyGen`. " +
+      "no pool join it. A report with less of a scalar than live bookings take is INVALID_INPUT. GPUs that come, go, change places, NVLink domain or VFIO group raise their node's `topologyGen`. " +
       "INVALID_STATE for a tenant-owned node in a pool that is offered to others.",
   },
   listNodes: {

@@ -102,14 +102,27 @@ export function token(pattern: RegExp, max: number, message: string): z.ZodStrin
   return z.string().max(max, { abort: true }).regex(pattern, message);
 }
 
-/** Text for people: NFC, no control characters. */
+/**
+ * Text for people: NFC, no control characters. Its length is counted in code points, as JSON Schema and the
+ * database count it: zod's own `max` counts an emoji twice.
+ */
 export function text(max: number = LIMITS.nameLength, min = 1): z.ZodString {
   return z
     .string()
     .min(min, { abort: true })
-    .max(max, { abort: true })
+    .refine((value) => fits(value, max), {
+      error: `must have at most ${max} characters`,
+      abort: true,
+    })
     .regex(PATTERNS.text, { error: "must have no control characters", abort: true })
-    .refine((value) => value.normalize("NFC") === value, "must be in Unicode form NFC");
+    .refine((value) => value.normalize("NFC") === value, "must be in Unicode form NFC")
+    .meta({ maxLength: max });
+}
+
+/** At most so many code points; a text of any length costs no more than one that just fits. */
+function fits(value: string, max: number): boolean {
+  if (value.length <= max) return true;
+  return value.length <= 2 * max && Array.from(value).length <= max;
 }
 
 /** A name, label or reason: 1 to 256 characters. */

@@ -133,7 +133,9 @@ export const ERROR_CODES = Object.keys(errors) as readonly ErrorCode[];
 
 const issue = z
   .object({
-    path: list(z.union([text(), amount()]), 32).describe("Where: field names and list positions."),
+    path: list(z.union([text(LIMITS.nameLength, 0), amount()]), 32).describe(
+      "Where: field names and list positions.",
+    ),
     message: text(LIMITS.messageLength).describe("What is wrong with it."),
   })
   .meta({ id: "Issue", description: "What is wrong with one field." });

@@ -121,9 +121,11 @@ const nodeSchedule = z
 const putNodesInput = z
   .strictObject({
     siteId,
-    poolId: poolId.optional().describe("Joins nodes that are in no pool to this one."),
+    poolId: poolId
+      .optional()
+      .describe("Joins nodes that are in no pool to this one, a pool of the same site."),
     nodes: list(nodeInput, LIMITS.nodesPerCall, 1).describe(
-      "The nodes; those not named stay untouched.",
+      "The nodes, with at most 20,000 devices in all; those not named stay untouched.",
     ),
   })
   .superRefine((input, context) => {
@@ -150,18 +152,18 @@ const putNodesInput = z
   })
   .meta({ id: "PutNodesInput", description: "Nodes of a site, as they are." });
 
-const plan = {
-  healed: list(reservationId, LIMITS.answer).describe(
+const planOf = (most: number) => ({
+  healed: list(reservationId, most).describe(
     "Bookings that go to other nodes; of a window that is called off, those that are sound again.",
   ),
-  staying: list(reservationId, LIMITS.answer).describe(
+  staying: list(reservationId, most).describe(
     "Bookings that overlap it and stay: they have begun, or there is no room elsewhere.",
   ),
-};
+});
 const maintenancePlan = z
   .object({
     id: maintenanceId.nullable().describe("The window's id; null on a dry run."),
-    ...plan,
+    ...planOf(LIMITS.answer),
   })
   .meta({
     id: "MaintenancePlan",
@@ -288,7 +290,9 @@ export const fleet = {
     input: z
       .strictObject({
         nodeId,
-        poolId: poolId.nullable().describe("The pool to move it to; null: to none."),
+        poolId: poolId
+          .nullable()
+          .describe("The pool to move it to, a pool of the same site; null: to none."),
         version: ifVersion,
       })
       .meta({ id: "AssignNodeInput", description: "A node and the pool it should be in." }),
@@ -305,10 +309,10 @@ export const fleet = {
       .strictObject({
         nodeId,
         from: time.describe("Start, milliseconds since the epoch."),
-        to: time.describe("End, exclusive; after `from`."),
+        to: time.describe("End, exclusive; after `from`, not in the past."),
         dryRun: z.boolean().optional().describe("Answer the plan, write nothing."),
         expect: z
-          .strictObject(plan)
+          .strictObject(planOf(LIMITS.expected))
           .meta({ id: "ExpectedPlan", description: "The plan that a dry run answered." })
           .optional()
           .describe("The plan you agreed to; when it has changed, the call is CONFLICT."),

@@ -1,5 +1,6 @@
 /** Parsing an input, and telling a person what is wrong with it: one issue a field, never the value. */
 import type { z } from "zod";
+import { LIMITS } from "./common.ts";
 import { schemasOf } from "./contract.ts";
 import type { Input, MethodName } from "./contract.ts";
 
@@ -29,12 +30,20 @@ export function inputIssues(error: z.ZodError): InputIssue[] {
 }
 
 function explain(issue: z.core.$ZodIssue): InputIssue[] {
-  const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
+  const path = issue.path.map((part) => (typeof part === "number" ? part : shown(String(part))));
   if (issue.code !== "unrecognized_keys") return [{ path, message: sentence(issue) }];
   return issue.keys.slice(0, ISSUES_MAX).map((key) => ({
-    path: [...path, key.slice(0, 256)],
+    path: [...path, shown(key)],
     message: "is not a field of this request",
   }));
+}
+
+/** A name that a caller made up, as an answer may repeat it: in whole characters, and none that a terminal obeys. */
+function shown(name: string): string {
+  const start = Array.from(name.slice(0, 2 * LIMITS.nameLength))
+    .slice(0, LIMITS.nameLength)
+    .join("");
+  return start.toWellFormed().replaceAll(/\p{Cc}/gu, "\ufffd");
 }
 
 function sentence(issue: Exclude<z.core.$ZodIssue, { code: "unrecognized_keys" }>): string {

@@ -37,6 +37,7 @@ export const selector = z
       .describe("Labels the node must carry, each equal."),
     unitIds: list(unitId, LIMITS.unitIds, 1)
       .refine((ids) => new Set(ids).size === ids.length, "must name each unit once")
+      .meta({ uniqueItems: true })
       .optional()
       .describe(
         "These very units, each once; `count` says how many they are. Not for gangs, nor for whole nodes.",
@@ -118,7 +119,7 @@ export const gangAsk = z
 /** What may vary between the alternatives of a quote. */
 const shape = {
   devices: list(deviceLine, LIMITS.deviceLines, 1).describe(
-    "What to book, a line a kind of unit. A member's lines are never split over nodes.",
+    "What to book, a line a kind of unit. A member's lines are never split over nodes; with all members it is at most 4,096 units.",
   ),
   topology: topology.optional().describe("NVLink wish of all GPU lines; absent: `any`."),
   start: time

@@ -78,9 +78,10 @@ const ref = {
 const refInput = z
   .strictObject(ref)
   .meta({ id: "UnitReservationRef", description: "Which unit reservation." });
-const namedUnits = list(unitId, LIMITS.gpusPerNode, 1)
-  .optional()
-  .describe("Units of the reservation; absent: all.");
+const units = list(unitId, LIMITS.gpusPerNode, 1)
+  .refine((ids) => new Set(ids).size === ids.length, "must name each unit once")
+  .meta({ uniqueItems: true });
+const namedUnits = units.optional().describe("Units of the reservation; absent: all.");
 const orgs = (min: number) => list(anyTenantId, LIMITS.orgs, min);
 
 export const unitReservations = {
@@ -88,9 +89,7 @@ export const unitReservations = {
     input: z
       .strictObject({
         nodeId,
-        unitIds: list(unitId, LIMITS.gpusPerNode, 1).describe(
-          "Whole GPUs of the node, each with a VFIO group and named once.",
-        ),
+        unitIds: units.describe("Whole GPUs of the node, each with a VFIO group and named once."),
         allowedOrgIds: orgs(1).describe("The audience. The platform's own org is added."),
         managingOrgIds: orgs(0)
           .optional()

@@ -5,8 +5,8 @@
 import type { Database } from "@berth/db";
 import type { KeyId, TenantId } from "@berth/domain";
 import { derive } from "@berth/engine";
-import type { KeyScope, Log, Principal, Role } from "../call.ts";
-import { principalOf } from "./principal.ts";
+import type { KeyPrincipal, KeyScope, Log, Role } from "../call.ts";
+import { keyPrincipal } from "./principal.ts";
 import { hashToken, keyIdOf, sameHash } from "./token.ts";
 
 const KEY_CACHE_MS = 3_000;
@@ -30,7 +30,7 @@ interface KeyRow {
 }
 
 interface Cached {
-  readonly principal: Principal;
+  readonly principal: KeyPrincipal;
   readonly hash: Uint8Array;
   /** On the process's monotonic clock. */
   readonly freshUntil: number;
@@ -39,7 +39,7 @@ interface Cached {
 
 export interface Keys {
   /** The principal of a token; null for one that is unknown, mistyped, revoked or expired. */
-  authenticate(token: string): Promise<Principal | null>;
+  authenticate(token: string): Promise<KeyPrincipal | null>;
   /** Forgets what is cached of a key: this process refuses a revoked one at once. */
   forget(keyId: KeyId): void;
 }
@@ -60,7 +60,7 @@ export function createKeys(db: Database, log: Log): Keys {
     if (!row) return null;
     const left = row.expiresAt === null ? Infinity : Number(row.expiresAt) - Number(row.now);
     const entry = {
-      principal: principalOf({
+      principal: keyPrincipal({
         keyId: row.id,
         tenantId: row.tenantId,
         name: row.name,

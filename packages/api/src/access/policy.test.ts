@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ACTIONS } from "@berth/contract";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Principal, ROLES, type Role, type VisiblePool } from "../call.ts";
+import { mayDo } from "../testing/roles-model.ts";
 import { type LogLine, logInto } from "../testing/test-api.ts";
 import { type Policies, PolicyError, type Resource, loadPolicies } from "./policy.ts";
 
@@ -22,7 +23,7 @@ function load(files: Record<string, string> = {}, lines: LogLine[] = []): Polici
 function principal(role: Role, tenantId = "t"): Principal {
   const id = JSON.stringify([tenantId, "ci"]);
   const keyId = "key_00000000000000000000000000";
-  return { id, tenantId, name: "ci", role, scope: null, keyId, expiresAt: null };
+  return { id, tenantId, name: "ci", role, scope: null, credential: "key", keyId, expiresAt: null };
 }
 
 const own = { tenantId: "t", ancestors: [] };
@@ -67,23 +68,6 @@ describe("roles and actions", () => {
   ]);
   things.push({ kind: "compute-fleet" });
 
-  /** The roles as the documentation has them, without Cedar. */
-  function model(role: Role, action: string, resource: Resource): boolean {
-    if (!shipped.knows(action, resource.kind)) return false;
-    if (role === "fleet-admin") return true;
-    if (!("scope" in resource)) return false;
-    if (![resource.scope.tenantId, ...resource.scope.ancestors].includes("t")) return false;
-    if (action.endsWith(":read")) return true;
-    const books = ["compute:reservations:create", "compute:reservations:manage"].includes(action);
-    if (books) return role !== "tenant-viewer";
-    if (role !== "tenant-admin" || action === "compute:fleet:manage") return false;
-    const manages = resource.kind === "compute-node" && resource.standing?.managed === true;
-    if (action === "compute:units:manage" && manages) return true;
-    if (resource.kind === "compute-tenant") return true;
-    if (resource.kind === "compute-pool") return resource.pool.owned;
-    return resource.kind === "compute-node" && resource.node.tenantId === resource.scope.tenantId;
-  }
-
   for (const role of ROLES)
     test(`${role} may exactly what the model says`, () => {
       for (const action of ACTIONS)
@@ -92,7 +76,7 @@ describe("roles and actions", () => {
           expect([action, resource, got]).toEqual([
             action,
             resource,
-            model(role, action, resource),
+            mayDo(principal(role), action, resource),
           ]);
         }
     });
@@ -148,6 +132,9 @@ describe("a folder of policies", () => {
     "an unknown action":
       'forbid (principal, action == Berth::Action::"compute:pools:shere", resource);',
     "a type error": "permit (principal, action, resource) when { 1 == principal.name };",
+    "`in` on a text":
+      'forbid (principal, action, resource is Berth::Pool) when { resource.region in ["eu", "us"] };',
+    "`in` on a number": "forbid (principal, action, resource) when { 1 in principal.tenant };",
     "a rule that never applies":
       'forbid (principal, action == Berth::Action::"compute:fleet:manage", resource is Berth::Pool);',
     "a template": "permit (principal == ?principal, action, resource);",
@@ -157,6 +144,46 @@ describe("a folder of policies", () => {
       expect(() => load({ "site.cedar": text })).toThrow(PolicyError);
       expect(() => load({ "site.cedar": text })).toThrow(/site\.cedar/);
     });
+
+  const many = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, at) =>
+        `forbid (principal, action == Berth::Action::"compute:reservations:create", resource is Berth::Pool)
+          when { resource.region == "r${at}" };`,
+    ).join("\n");
+
+  test("with a thousand policies heeds each, and with more stops the start", () => {
+    const policies = load({ "many.cedar": many(1_000) });
+    const create = (region: string) =>
+      policies.decide(principal("tenant-operator"), "compute:reservations:create", {
+        ...ownPool,
+        pool: { ...pool, region },
+      });
+    expect([create("r0"), create("r999"), create("r1000")]).toEqual([false, false, true]);
+    expect(() => load({ "many.cedar": many(600), "more.cedar": many(401) })).toThrow(
+      /holds 1001 policies; at most 1000/,
+    );
+  });
+
+  test("with ten thousand is refused before they are compared with each other", () => {
+    expect(() => load({ "many.cedar": many(10_000) })).toThrow(PolicyError);
+  });
+
+  test("counts each decision that a failing policy denied", () => {
+    const directory = mkdtempSync(join(tmpdir(), "berth-policies-"));
+    folders.push(directory);
+    const text = `forbid (principal, action == Berth::Action::"compute:pools:read", resource)
+      when { 9223372036854775807 + 1 > 0 };`;
+    writeFileSync(join(directory, "broken.cedar"), text);
+    let failed = 0;
+    const observer = { policyFailed: () => void (failed += 1) };
+    const policies = loadPolicies({ directory, log: logInto([]), observer });
+    const admin = principal("tenant-admin");
+    expect(policies.decide(admin, "compute:pools:read", ownPool)).toBe(false);
+    expect(policies.decide(admin, "compute:pools:share", ownPool)).toBe(true);
+    expect(failed).toBe(1);
+  });
 
   test("that is not there stops the start", () => {
     const log = logInto([]);

@@ -7,6 +7,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as cedar from "@cedar-policy/cedar-wasm/nodejs";
 import type {
+  ApiObserver,
   Log,
   Principal,
   TenantScope,
@@ -36,6 +37,13 @@ export interface Policies {
   knows(action: string, kind: ResourceKind): boolean;
 }
 
+export interface PolicyOptions {
+  /** A folder of further `*.cedar` files. */
+  readonly directory: string | null;
+  readonly log: Log;
+  readonly observer?: ApiObserver | undefined;
+}
+
 /** A policy that cannot be used; the message names file, policy and fault. Stops the start. */
 export class PolicyError extends Error {
   constructor(message: string) {
@@ -46,6 +54,8 @@ export class PolicyError extends Error {
 
 const SHIPPED = new URL("./policies/", import.meta.url);
 const DECISIONS_MAX = 20_000;
+/** A decision looks at each, and lists make hundreds of decisions: ten times as many would stop the server for seconds. */
+const POLICIES_MAX = 1_000;
 const ENTITY_TYPE: Readonly<Record<ResourceKind, string>> = {
   "compute-fleet": "Berth::Fleet",
   "compute-tenant": "Berth::Tenant",
@@ -57,7 +67,7 @@ const ENTITY_TYPE: Readonly<Record<ResourceKind, string>> = {
  * Loads, validates and prepares the shipped policies and those of `directory` (`*.cedar`, by name).
  * @throws PolicyError
  */
-export function loadPolicies(options: { directory: string | null; log: Log }): Policies {
+export function loadPolicies(options: PolicyOptions): Policies {
   const schema = readFileSync(new URL("schema.cedarschema", SHIPPED), "utf8");
   const policies = {
     ...partsOf("roles.cedar", readFileSync(new URL("roles.cedar", SHIPPED), "utf8")),
@@ -77,7 +87,7 @@ export function loadPolicies(options: { directory: string | null; log: Log }): P
       const key = JSON.stringify([hash, request]);
       const known = cache.get(key);
       if (known !== undefined) return known;
-      const allowed = evaluate(hash, request, options.log);
+      const allowed = evaluate(hash, request, options);
       if (cache.size >= DECISIONS_MAX) cache.delete(cache.keys().next().value ?? "");
       cache.set(key, allowed);
       return allowed;
@@ -97,7 +107,13 @@ function readFolder(directory: string | null): Record<string, string> {
     const path = join(directory, name);
     return partsOf(path, readFileSync(path, "utf8"));
   });
-  return Object.assign({}, ...files) as Record<string, string>;
+  const policies = Object.assign({}, ...files) as Record<string, string>;
+  const count = Object.keys(policies).length;
+  if (count > POLICIES_MAX)
+    throw new PolicyError(
+      `policy folder ${directory} holds ${count} policies; at most ${POLICIES_MAX}: let one compare with a set`,
+    );
+  return policies;
 }
 
 /** The policies of one file under ids that say where they are. */
@@ -228,7 +244,7 @@ function entityOf(resource: Resource): Entity {
   }
 }
 
-function evaluate(hash: string, request: Request, log: Log): boolean {
+function evaluate(hash: string, request: Request, { log, observer }: PolicyOptions): boolean {
   const facts = { action: request.action.id, resource: request.resource.type };
   try {
     const answer = cedar.statefulIsAuthorized({
@@ -244,15 +260,18 @@ function evaluate(hash: string, request: Request, log: Log): boolean {
         { ...facts, fault: sentence(answer.errors) },
         "a decision could not be made: denied",
       );
+      observer?.policyFailed?.();
       return false;
     }
     const faults = answer.response.diagnostics.errors;
+    if (faults.length > 0) observer?.policyFailed?.();
     for (const { policyId, error } of faults)
       log.error({ ...facts, policyId, fault: sentence([error]) }, "a policy failed: denied");
     return faults.length === 0 && answer.response.decision === "allow";
   } catch (thrown) {
     const fault = thrown instanceof Error ? thrown.message : "unknown";
     log.error({ ...facts, fault }, "a decision could not be made: denied");
+    observer?.policyFailed?.();
     return false;
   }
 }

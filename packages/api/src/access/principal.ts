@@ -1,21 +1,29 @@
 /** Who a credential stands for. */
-import type { KeyId, TenantId } from "@berth/domain";
-import type { KeyScope, Principal, Role } from "../call.ts";
+import type { TenantId } from "@berth/domain";
+import type { KeyPrincipal, Role, TokenPrincipal } from "../call.ts";
+
+export type { TokenPrincipal } from "../call.ts";
+
+export type KeyFacts = Omit<KeyPrincipal, "id" | "credential">;
 
 /** Text of (tenant, name) that no other pair shares: a tenant id never holds a slash. */
-function principalId(tenantId: TenantId, name: string): string {
-  return `${tenantId}/${name}`;
+export function keyPrincipal(facts: KeyFacts): KeyPrincipal {
+  return { id: `${facts.tenantId}/${facts.name}`, credential: "key", ...facts };
 }
 
-export interface KeyFacts {
-  readonly keyId: KeyId;
+export interface TokenFacts {
+  readonly issuer: string;
+  readonly subject: string;
   readonly tenantId: TenantId;
-  readonly name: string;
   readonly role: Role;
-  readonly scope: KeyScope | null;
-  readonly expiresAt: number | null;
+  readonly expiresAt: number;
 }
 
-export function principalOf(facts: KeyFacts): Principal {
-  return { id: principalId(facts.tenantId, facts.name), ...facts };
+/**
+ * Text of (issuer, subject) that no other pair shares: an issuer never holds a space. It is no key's either:
+ * before the first slash of those is a tenant id, which never holds a space.
+ */
+export function tokenPrincipal({ issuer, subject, ...facts }: TokenFacts): TokenPrincipal {
+  const id = `oidc ${issuer} ${subject}`;
+  return { id, credential: "token", name: subject, scope: null, ...facts };
 }

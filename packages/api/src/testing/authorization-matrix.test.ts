@@ -1,15 +1,17 @@
 import { METHOD_NAMES } from "@berth/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AUTHORIZATION_MATRIX } from "./authorization-matrix.ts";
+import { AUTHORIZATION_MATRIX, IDS, expectedCode } from "./authorization-matrix.ts";
 import { type TestApi, testApi } from "./test-api.ts";
-import { PERSONAS, type World, makeWorld } from "./world.ts";
+import { PERSONAS, type World, absentWorld, makeWorld } from "./world.ts";
 
 let it: TestApi;
-let world: World;
+let worlds: Record<(typeof IDS)[number], World>;
 
 beforeAll(async () => {
   it = await testApi();
-  world = await makeWorld(it.invoke, it.admin);
+  const own = await makeWorld(it.invoke, it.admin);
+  const other = await makeWorld(it.invoke, it.admin, "b");
+  worlds = { own, other, absent: absentWorld(other) };
 });
 afterAll(() => it.close());
 
@@ -22,10 +24,14 @@ describe("each persona gets the code of the table", () => {
     test(method, async () => {
       const row = AUTHORIZATION_MATRIX[method];
       const got: Record<string, string> = {};
-      for (const persona of PERSONAS) {
-        const input = row.input(world, persona);
-        got[persona] = (await it.outcome(method, input, world.tokens[persona])).code;
-      }
-      expect(got).toEqual(row.codes);
+      const expected: Record<string, string> = {};
+      for (const persona of PERSONAS)
+        for (const ids of IDS) {
+          const name = `${persona}, ${ids} ids`;
+          const input = row.input(worlds[ids], persona);
+          got[name] = (await it.outcome(method, input, worlds.own.tokens[persona])).code;
+          expected[name] = expectedCode(row, persona, ids);
+        }
+      expect(got).toEqual(expected);
     });
 });

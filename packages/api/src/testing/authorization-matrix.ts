@@ -11,23 +11,49 @@ export type Code = "OK" | ErrorCode;
 export type Codes = Readonly<Record<Persona, Code>>;
 
 export interface MatrixRow {
-  input(world: World, persona: Persona): object;
+  /** @param turn how often this persona asked this before: once a surface */
+  input(world: World, persona: Persona, turn?: number): object;
   readonly codes: Codes;
+  /** What the fleet's operator is told when none of the ids is anybody's. */
+  readonly absent?: Code;
+  /** Names nothing, or nothing that is hidden: other ids make no difference to who is refused. */
+  readonly open?: true;
 }
 
-/** From `first` up everybody gets `allowed`; weaker roles are forbidden, strangers see nothing. */
-function from(first: Persona, allowed: Code = "OK", stranger: Code = "NOT_FOUND"): Codes {
+const KEYLESS: ReadonlySet<Persona> = new Set([
+  "noToken",
+  "malformed",
+  "unknown",
+  "revoked",
+  "expired",
+]);
+const OUTSIDERS: ReadonlySet<Persona> = new Set(["stranger", "sibling", "child"]);
+
+/** From `first` up everybody gets `allowed`; weaker roles are forbidden, outsiders see nothing. */
+function from(first: Persona, allowed: Code = "OK", outsider: Code = "NOT_FOUND"): Codes {
   const entry = (persona: Persona): [Persona, Code] => {
-    if (persona === "noToken") return [persona, "UNAUTHENTICATED"];
+    if (KEYLESS.has(persona)) return [persona, "UNAUTHENTICATED"];
     const weaker = PERSONAS.indexOf(persona) < PERSONAS.indexOf(first);
-    if (persona === "stranger" && weaker) return [persona, stranger];
+    if (OUTSIDERS.has(persona) && weaker) return [persona, outsider];
     return [persona, weaker ? "FORBIDDEN" : allowed];
   };
   return Object.fromEntries(PERSONAS.map(entry)) as Record<Persona, Code>;
 }
 
+/** Whose ids a call names: the world's of its caller, another world's, or nobody's. */
+export const IDS = ["own", "other", "absent"] as const;
+export type Ids = (typeof IDS)[number];
+
+/** What is hidden is answered as what is not there; to the fleet's operator nothing is hidden. */
+export function expectedCode({ codes, absent, open }: MatrixRow, persona: Persona, ids: Ids): Code {
+  if (ids === "own" || KEYLESS.has(persona)) return codes[persona];
+  if (persona === "fleetAdmin" && ids === "other") return codes.fleetAdmin;
+  if (persona === "fleetAdmin" && absent) return absent;
+  return open ? codes[persona] : "NOT_FOUND";
+}
+
 const everyone = from("stranger");
-const readers = from("viewer");
+const readers = from("parentViewer");
 const operators = from("operator");
 const admins = from("admin");
 /** The fleet is no secret: who may not run it is told so. */
@@ -105,9 +131,9 @@ export const AUTHORIZATION_MATRIX: Readonly<Record<Method, MatrixRow>> = {
   },
   "reservations.watch": { input: tenant, codes: readers },
   "unitReservations.create": {
-    input: ({ tenantId, setAside }) => ({
+    input: ({ tenantId, setAside }, _persona, turn = 0) => ({
       nodeId: setAside.nodeId,
-      unitIds: [setAside.freeUnitId],
+      unitIds: [setAside.freeUnitIds[turn]],
       allowedOrgIds: [tenantId],
     }),
     codes: operatorOnly,
@@ -121,16 +147,23 @@ export const AUTHORIZATION_MATRIX: Readonly<Record<Method, MatrixRow>> = {
   "unitReservations.release": { input: unitReservation, codes: admins },
   "unitReservations.reclaim": { input: unitReservation, codes: admins },
   "unitReservations.reaffirm": { input: unitReservation, codes: operatorOnly },
-  "fleet.putTenant": { input: tenant, codes: fleetOnly },
+  "fleet.putTenant": {
+    input: ({ tenantId, parentId }) => ({ tenantId, parentId }),
+    codes: fleetOnly,
+    absent: "INVALID_INPUT",
+    open: true,
+  },
   "fleet.putProviderAccount": {
     input: (world) => ({ ...tenant(world), name: "cloud", kind: "any" }),
     codes: fleetOnly,
+    absent: "NOT_FOUND",
+    open: true,
   },
   "fleet.putSite": {
     input: (world) => ({ ...tenant(world), name: "hall-1", region: "eu-1" }),
     codes: admins,
   },
-  "fleet.listTenants": { input: () => ({}), codes: everyone },
+  "fleet.listTenants": { input: () => ({}), codes: everyone, open: true },
   "fleet.listSites": { input: tenant, codes: readers },
   "fleet.putNodes": {
     input: ({ siteId }) => ({ siteId, nodes: [nodeReport("n-matrix", 0)] }),
@@ -164,7 +197,7 @@ export const AUTHORIZATION_MATRIX: Readonly<Record<Method, MatrixRow>> = {
   },
   "access.listKeys": { input: tenant, codes: admins },
   "access.revokeKey": { input: ({ keyId }) => ({ keyId }), codes: admins },
-  "access.whoami": { input: () => ({}), codes: everyone },
+  "access.whoami": { input: () => ({}), codes: everyone, open: true },
   "access.audit": { input: tenant, codes: admins },
   "events.list": { input: tenant, codes: readers },
 };

@@ -3,14 +3,35 @@ export {
   AUTHORIZATION_MATRIX,
   type Code,
   type Codes,
+  IDS,
+  type Ids,
   type MatrixRow,
+  expectedCode,
 } from "./authorization-matrix.ts";
 export {
   type Invoke,
   PERSONAS,
   type Persona,
   type World,
+  absentId,
+  absentTenant,
+  absentWorld,
   bookingInput,
   makeWorld,
   nodeReport,
 } from "./world.ts";
+export { makeToken } from "../access/token.ts";
+export {
+  AUDIENCE,
+  DISCOVERY,
+  type FakeIssuer,
+  KEYS,
+  type SigningKey,
+  drip,
+  fakeIssuer,
+  flood,
+  hangUp,
+  json,
+  redirect,
+  signingKey,
+} from "./issuer.ts";

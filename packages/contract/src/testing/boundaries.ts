@@ -98,7 +98,6 @@ const PREVIEW: Boundary[] = [
     constraint: "distinct",
     accepts: [units(2)],
     refuses: [[SAMPLE.unitId, SAMPLE.unitId]],
-    beyond: true,
   },
   {
     ...preview("devices[].selector.unitIds[]"),

@@ -193,8 +193,8 @@ function textRules(place: Place, [min, max]: readonly [number, number]): Boundar
     {
       ...place,
       constraint: `at most ${max} characters`,
-      accepts: ["a".repeat(max), ...(min === 0 ? [""] : [])],
-      refuses: ["a".repeat(max + 1)],
+      accepts: ["a".repeat(max), "😀".repeat(max), ...(min === 0 ? [""] : [])],
+      refuses: ["a".repeat(max + 1), "😀".repeat(max + 1)],
     },
     {
       ...place,

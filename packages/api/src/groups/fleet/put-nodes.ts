@@ -80,6 +80,8 @@ async function putWhereTheyAre(put: Put, nodes: readonly Reported[]): Promise<vo
     call.deps.db,
     left.map(({ id }) => id),
   );
+  if ([...known.values()].some(({ siteId }) => siteId !== input.siteId))
+    throw notFound("a derived node id of another site");
   mindKeyPools(call, known);
   const parts = partsOf(put, { left, known, givers });
   await eachOf(parts, (part) => checkGate(call, part));

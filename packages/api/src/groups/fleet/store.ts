@@ -9,6 +9,7 @@ interface NodePlace {
 }
 
 export interface KnownNode extends NodePlace {
+  readonly siteId: SiteId;
   readonly removed: boolean;
   readonly version: number;
   readonly topologyGen: number;
@@ -20,7 +21,7 @@ export async function knownNodes(
   ids: readonly NodeId[],
 ): Promise<Map<NodeId, KnownNode>> {
   const rows = await db.sql<KnownNode[]>`
-    select id, gate_id as "gateId", pool_id as "poolId", removed_at is not null as removed,
+    select id, site_id as "siteId", gate_id as "gateId", pool_id as "poolId", removed_at is not null as removed,
       version, topology_gen as "topologyGen"
     from nodes where id = any(${[...ids]}::text[])`;
   return new Map(rows.map((row) => [row.id, row]));

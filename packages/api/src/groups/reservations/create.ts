@@ -53,7 +53,10 @@ export const create: Handler<"reservations.create"> = {
 
     // 5. Why it is refused, and when the same request would fit.
     const refusal = value.ok ? null : value.refusal;
-    throw fromRefusal(await refusalNow(call, { refusal, poolId, ask }));
+    const told = await refusalNow(call, { refusal, poolId, ask });
+    // The answer's place is where it was refused: the search for a time may have read a later state.
+    if (refusal) call.answer.seq = decided.seq;
+    throw fromRefusal(told);
   },
 };
 
