@@ -2,7 +2,11 @@
  * Every setting of the server, read from the environment and nowhere else. A value that cannot be used
  * stops the start with one line that names the variable and says what it should be.
  */
+import { isIP } from "node:net";
 import { z } from "zod";
+import { TRACING_VARIABLES, type TracingSettings, tracingSettings } from "./tracing/settings.ts";
+import { OIDC_VARIABLES, type OidcConfig, readOidc } from "./config-oidc.ts";
+import { variable } from "./variable.ts";
 
 /** Thrown with a line for the person who started the process; no stack is of use to them. */
 export class ConfigError extends Error {
@@ -35,6 +39,27 @@ const tenantId = z
   .string()
   .regex(/^[A-Za-z0-9._:-]{1,128}$/, "must be 1 to 128 letters, digits or . _ : -");
 
+/** Never a count of hops and never everybody: whoever comes by another way would choose its own address. */
+const proxies = z.string().transform((text, context) => {
+  const all = text.split(",").map((each) => each.trim());
+  if (all.every(isNetwork)) return all;
+  context.addIssue({
+    code: "custom",
+    message: "must be addresses or networks by comma, as 10.0.0.7,10.1.0.0/16,::1",
+  });
+  return z.NEVER;
+});
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits, more] = text.split("/");
+  const width = { 0: 0, 4: 32, 6: 128 }[isIP(address) as 0 | 4 | 6];
+  if (width === 0 || more !== undefined) return false;
+  // Of all addresses there are none that come by a proxy.
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) > 0 && Number(bits) <= width)
+  );
+}
+
 /** 32 bytes, as 64 hexadecimal digits or as base64. */
 const sealKey = z.string().transform((text, context) => {
   const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? "hex" : "base64");
@@ -46,20 +71,18 @@ const sealKey = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** One rule of BERTH_FAILPOINT; which points there are is known to whoever passes them. */
+export const FAILPOINT_RULE =
+  /^(?<point>[a-z.]+):(?:(?<sudden>kill|stop|throw)|delay:(?<ms>\d{1,6})|pause:(?<file>.+?))(?::(?<nth>[1-9]\d{0,8}))?$/;
+
+const failpoints = z
+  .string()
+  .refine(
+    (text) => text.split(",").every((rule) => FAILPOINT_RULE.test(rule)),
+    "must be point:action or point:action:nth, several by comma; actions are kill, stop, throw, delay:ms and pause:file",
+  );
+
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-
-interface Variable<T extends z.ZodType = z.ZodType> {
-  readonly schema: T;
-  /** What holds when it is not set, in words for `--help`. */
-  readonly unset: string;
-  readonly says: string;
-}
-
-const variable = <T extends z.ZodType>(schema: T, unset: string, says: string): Variable<T> => ({
-  schema,
-  unset,
-  says,
-});
 
 const VARIABLES = {
   PORT: variable(integer(0, 65_535), "8787", "port to listen on; 0 takes any free one"),
@@ -86,7 +109,18 @@ const VARIABLES = {
     "tenant of the platform operator, in the audience of every unit reservation; made at start when missing, and without it unit reservations are refused",
   ),
   BERTH_POLICY_DIR: variable(z.string().max(4_096), "none", "folder of extra Cedar policies"),
+  ...OIDC_VARIABLES,
   BERTH_RATE_LIMIT: variable(integer(1, 1_000_000_000), "60000", "calls a minute for a principal"),
+  BERTH_ADDRESS_RATE_LIMIT: variable(
+    integer(1, 1_000_000_000),
+    "600000",
+    "calls a minute from one address; behind a proxy all come from its own until BERTH_TRUSTED_PROXIES names it",
+  ),
+  BERTH_TRUSTED_PROXIES: variable(
+    proxies,
+    "none",
+    "addresses and networks, by comma, whose X-Forwarded-For and -Proto are believed",
+  ),
   BERTH_SEAL_KEY: variable(
     sealKey,
     "none",
@@ -103,10 +137,16 @@ const VARIABLES = {
     "the server that import, keys and tenants talk to",
   ),
   BERTH_TOKEN: variable(
-    z.string().max(512),
+    z.string().max(8_192),
     "the key kept in BERTH_DATA_DIR",
-    "the key that import, keys and tenants present",
+    "the key, or token of the issuer, that import, keys and tenants present",
   ),
+  BERTH_FAILPOINT: variable(
+    failpoints,
+    "none",
+    "for tests of Berth itself: where this process is to break, such as apply.before:kill:3",
+  ),
+  ...TRACING_VARIABLES,
   LOG_LEVEL: variable(
     z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`),
     "info",
@@ -127,12 +167,20 @@ export interface Config {
   readonly bootstrapToken: string | null;
   readonly platformOrg: string | null;
   readonly policyDir: string | null;
+  /** Null = only keys sign in. */
+  readonly oidc: OidcConfig | null;
   /** Calls a minute. */
   readonly rateLimit: number;
+  readonly addressRateLimit: number;
+  readonly trustedProxies: readonly string[];
   readonly sealKey: Uint8Array | null;
   readonly metricsToken: string | null;
   readonly url: string | null;
   readonly token: string | null;
+  /** Null outside of tests; see `failpoint.ts`. */
+  readonly failpoints: string | null;
+  /** Null = no traces. */
+  readonly tracing: TracingSettings | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly color: boolean;
 }
@@ -150,11 +198,13 @@ export function readConfig(
   names: readonly VariableName[] = ALL,
 ): Config {
   const problems: string[] = [];
+  const textOf = (name: VariableName) => (names.includes(name) && environment[name]) || null;
+  const isSet = (name: VariableName) => textOf(name) !== null;
   const read = <K extends VariableName>(
     name: K,
   ): z.output<(typeof VARIABLES)[K]["schema"]> | null => {
-    const text = names.includes(name) ? environment[name] : undefined;
-    if (text === undefined || text === "") return null;
+    const text = textOf(name);
+    if (text === null) return null;
     const parsed = VARIABLES[name].schema.safeParse(text);
     if (parsed.success) return parsed.data as z.output<(typeof VARIABLES)[K]["schema"]>;
     problems.push(`${name} ${parsed.error.issues[0]?.message ?? "is not valid"}`);
@@ -171,11 +221,16 @@ export function readConfig(
     bootstrapToken: read("BERTH_BOOTSTRAP_TOKEN"),
     platformOrg: read("BERTH_PLATFORM_ORG"),
     policyDir: read("BERTH_POLICY_DIR"),
+    oidc: readOidc({ read, isSet, problem: (line) => problems.push(line) }),
     rateLimit: read("BERTH_RATE_LIMIT") ?? 60_000,
+    addressRateLimit: read("BERTH_ADDRESS_RATE_LIMIT") ?? 600_000,
+    trustedProxies: read("BERTH_TRUSTED_PROXIES") ?? [],
     sealKey: read("BERTH_SEAL_KEY"),
     metricsToken: read("BERTH_METRICS_TOKEN"),
     url: read("BERTH_URL"),
     token: read("BERTH_TOKEN"),
+    failpoints: read("BERTH_FAILPOINT"),
+    tracing: tracingSettings(read),
     logLevel: read("LOG_LEVEL") ?? "info",
     color: read("NO_COLOR") === null && process.stdout.isTTY,
   };

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import {
   ConnectionLost,
+  type Failpoint,
   FolderInUse,
   UnknownOutcome,
   openDatabase,
@@ -21,12 +22,21 @@ export interface Server {
 
 const EMBEDDED_DATABASE = "berth";
 
+export interface OwnServerOptions {
+  readonly ephemeral?: boolean;
+  readonly failpoint?: Failpoint | undefined;
+}
+
 /** A server of its own for `serve`: nobody else may be on the data folder. */
-export async function ownServer(config: Config, ephemeral: boolean): Promise<Server> {
+export async function ownServer(config: Config, options: OwnServerOptions = {}): Promise<Server> {
+  const { ephemeral = false, failpoint } = options;
   if (config.databaseUrl !== null && !ephemeral) return external(config.databaseUrl);
   const folder = dataFolder(config.dataDir);
   if (!ephemeral) folder.prepare();
-  const postgres = await startPostgres(ephemeral ? { ephemeral } : { dir: folder.postgres });
+  const postgres = await startPostgres({
+    ...(ephemeral ? { ephemeral } : { dir: folder.postgres }),
+    failpoint,
+  });
   await makeDatabase(postgres.url("postgres"));
   const url = postgres.url(EMBEDDED_DATABASE);
   if (!ephemeral) folder.keepDatabaseUrl(url);
@@ -58,7 +68,7 @@ async function anyServer(config: Config, options: ServerOptions): Promise<Server
       `no database in ${resolve(config.dataDir)}: name its folder with BERTH_DATA_DIR, or set DATABASE_URL`,
     );
   try {
-    return await ownServer(config, false);
+    return await ownServer(config);
   } catch (error) {
     if (!(error instanceof FolderInUse)) throw error;
     const url = dataFolder(config.dataDir).readDatabaseUrl();

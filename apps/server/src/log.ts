@@ -1,7 +1,7 @@
 /** The process's log: JSON, a line an entry, on standard output. Keys and secrets never get this far. */
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Logger, pino } from "pino";
+import { type DestinationStream, type Logger, pino } from "pino";
 import type { Config } from "./config.ts";
 
 /** Characters held for a reader that does not keep up; what comes beyond is dropped, the server goes on. */
@@ -11,8 +11,9 @@ const CLOSE_MS = 1_000;
 
 let output: ReturnType<typeof pino.destination> | null = null;
 
-export function createLog(level: Config["logLevel"]): Logger {
-  output ??= openOutput();
+/** Standard output is opened once a process; lines go elsewhere where the caller takes them itself. */
+export function createLog(level: Config["logLevel"], elsewhere?: DestinationStream): Logger {
+  const to = elsewhere ?? (output ??= openOutput());
   const options = {
     level,
     base: null,
@@ -20,7 +21,7 @@ export function createLog(level: Config["logLevel"]): Logger {
     redact: ["authorization", "*.authorization", "token", "*.token", "secret", "*.secret"],
     timestamp: pino.stdTimeFunctions.isoTime,
   };
-  return pino(options, output);
+  return pino(options, to);
 }
 
 /**

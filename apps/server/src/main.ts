@@ -1,5 +1,4 @@
 /** `berth`: the operator's commands. Data goes to standard output, everything else to standard error. */
-import { readFileSync } from "node:fs";
 import { Command, Help } from "commander";
 import type { ImportCommandOptions } from "./commands/import.ts";
 import type { CreateKeyOptions } from "./commands/keys.ts";
@@ -7,6 +6,7 @@ import { outliveReaders, standardOutput } from "./commands/output.ts";
 import type { PutTenantOptions } from "./commands/tenants.ts";
 import { keepCompiled } from "./compile-cache.ts";
 import { describeVariables, readConfig } from "./config.ts";
+import { version } from "./version.ts";
 
 keepCompiled();
 outliveReaders();
@@ -61,11 +61,6 @@ function program(): Command {
   return berth;
 }
 
-function version(): string {
-  const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
-}
-
 const help = new Help();
 const describeOption: Help["optionDescription"] = (option) =>
   (option.mandatory ? "(required) " : "") + help.optionDescription(option);
@@ -93,7 +88,10 @@ function addDatabase(berth: Command): void {
   berth
     .command("migrate")
     .description("bring the database to this version")
-    .action(async () => (await database()).migrateDatabase(readConfig(), output));
+    .option("--grant-to <role>", "then give this role what serving needs, and nothing more")
+    .action(async (options: { grantTo?: string }) =>
+      (await database()).migrateDatabase(readConfig(), output, options),
+    );
 
   berth
     .command("rebuild")
@@ -107,8 +105,14 @@ function addDatabase(berth: Command): void {
     .command("doctor")
     .description("check every invariant on the database; status 1 when one does not hold")
     .option("--json", "the report as JSON")
-    .action(async (options: { json?: boolean }) => {
-      process.exitCode = await (await database()).doctor(readConfig(), output, options);
+    .option(
+      "--explain [check]",
+      "say what each finding means and what to do; with a check such as I3: only what that one is",
+    )
+    .action(async ({ json, explain }: { json?: boolean; explain?: boolean | string }) => {
+      const { doctor, explainOne } = await database();
+      if (typeof explain === "string") explainOne(output, explain);
+      else process.exitCode = await doctor(readConfig(), output, { json, explain });
     });
 
   berth
@@ -128,10 +132,11 @@ function addDatabase(berth: Command): void {
       output.data(openapi().trimEnd());
     });
 
-  // What `pnpm generate` makes the reference page of.
-  berth.command("settings", { hidden: true }).action(async () => {
+  // What `pnpm generate` makes reference pages of.
+  berth.command("reference", { hidden: true }).action(async () => {
     const { settingsPage } = await import("./settings-page.ts");
-    output.data(settingsPage().trimEnd());
+    const { metricsPage } = await import("./metrics-page.ts");
+    output.data(JSON.stringify({ settings: settingsPage(), metrics: metricsPage() }));
   });
 }
 
@@ -162,6 +167,16 @@ function addKeys(berth: Command): void {
     .description("end a key at once, for good; it stays in the list as revoked")
     .argument("<keyId>", "as `keys list` shows it")
     .action(async (keyId: string) => (await keyCommands()).revokeKey(readConfig(), output, keyId));
+  keys
+    .command("recover")
+    .description("make a fleet-admin key in the database itself")
+    .addHelpText(
+      "after",
+      "\nNeeds no key and no running server, but the database: DATABASE_URL, or the embedded one in BERTH_DATA_DIR.\n" +
+        "The key is named recovered, belongs to BERTH_PLATFORM_ORG (else platform) and is in its audit trail as made\n" +
+        "by operator. Other keys stay as they are: end those that got into other hands with `keys revoke`.",
+    )
+    .action(async () => (await import("./commands/recover.ts")).recover(readConfig(), output));
 }
 
 const STATUSES =

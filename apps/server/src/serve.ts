@@ -4,28 +4,36 @@
  */
 import { randomBytes } from "node:crypto";
 import {
+  type Api,
   DEFAULT_PLATFORM,
   anyKey,
   bootstrapKey,
   createAccess,
   createApi,
   ensureTenant,
+  type Oidc,
+  type OidcClock,
   newBootstrapToken,
+  unopenedTokens,
 } from "@berth/api";
-import { type Database, createPoolStore, migrate, openDatabase } from "@berth/db";
-import { type Engine, type EngineObserver, createEngine } from "@berth/engine";
+import { type Database, type Failpoint, createPoolStore, migrate, openDatabase } from "@berth/db";
+import { type BatchFacts, type Engine, type EngineObserver, createEngine } from "@berth/engine";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { addressProblem, tryAddress } from "./address.ts";
+import { clearText } from "./clear-text.ts";
 import type { Config } from "./config.ts";
 import { dataFolder } from "./data-folder.ts";
 import { type Server, databaseProblem, ownServer } from "./database.ts";
+import { createFailpoint } from "./failpoint.ts";
+import { type AllMetrics, createAllMetrics } from "./http/all-metrics.ts";
 import { createApp } from "./http/app.ts";
-import { feedMetrics } from "./http/feed-metrics.ts";
-import { createMetrics, waitersMetric } from "./http/metrics.ts";
 import { createTraffic } from "./http/traffic.ts";
 import { openapi } from "./openapi.ts";
+import { startSignIn } from "./sign-in.ts";
+import type { Tracing } from "./tracing/tracing.ts";
 import { startUpkeep } from "./upkeep.ts";
+import { version } from "./version.ts";
 
 export interface ServeOptions {
   readonly log: Logger;
@@ -33,6 +41,8 @@ export interface ServeOptions {
   readonly ephemeral?: boolean;
   /** Lines for the person who started it. */
   readonly say?: (line: string) => void;
+  /** What tokens are held against, when it is not this machine's own. */
+  readonly signInClock?: OidcClock | undefined;
 }
 
 export interface Running {
@@ -64,54 +74,111 @@ export async function serve(config: Config, options: ServeOptions): Promise<Runn
     if (failed.length > 0) throw failed[0];
   };
   let server: Server | null = null;
+  const failpoint = failpointOf(config, options);
   try {
     await tryAddress(config);
-    const own = await ownServer(config, options.ephemeral ?? false);
+    const oidc = await startSignIn(config, options.log, options.signInClock);
+    const own = await ownServer(config, { ephemeral: options.ephemeral ?? false, failpoint });
     server = own;
     undo.push(() => own.stop());
-    return await start(config, options, { server: own, undo, unwind });
+    warnOfClearText(own, options);
+    return await start(config, options, { server: own, oidc, failpoint, undo, unwind });
   } catch (error) {
     await unwind().catch(() => undefined);
     throw server ? databaseProblem(error, server.url) : error;
   }
 }
 
+/** Whoever meets such a server by accident is to know why it breaks. */
+function failpointOf(config: Config, { log, say }: ServeOptions): Failpoint | undefined {
+  const failpoint = createFailpoint(config.failpoints);
+  if (!failpoint) return undefined;
+  const { failpoints } = config;
+  say?.(`WARNING: BERTH_FAILPOINT is set: this server breaks on purpose (${failpoints})`);
+  log.warn({ failpoints }, "BERTH_FAILPOINT is set: this server breaks on purpose");
+  return failpoint;
+}
+
+/** A warning and no refusal: within one machine's private network there may be no TLS to have. */
+function warnOfClearText({ url }: Server, { log, say }: ServeOptions): void {
+  const risk = clearText(url);
+  if (risk === null) return;
+  say?.(`WARNING: ${risk}`);
+  log.warn({ risk }, "the way to the database is not safe from others");
+}
+
 interface Stage {
   readonly server: Server;
+  readonly oidc: Oidc | null;
+  readonly failpoint: Failpoint | undefined;
   readonly undo: (() => Promise<unknown>)[];
   unwind(): Promise<void>;
 }
 
-async function start(config: Config, options: ServeOptions, stage: Stage): Promise<Running> {
+interface Ground {
+  readonly stage: Stage;
+  readonly database: Database;
+  readonly tracing: Tracing | null;
+}
+
+/** What decides calls, and what is counted of it. */
+function createParts(
+  config: Config,
+  options: ServeOptions,
+  { stage, database, tracing }: Ground,
+): { metrics: AllMetrics; engine: Engine; api: Api } {
   const { log } = options;
-  await migrate(stage.server.url);
-  const database = openDatabase(stage.server.url, {
-    connections: Math.ceil(config.databaseConnections / 2),
-    writers: Math.floor(config.databaseConnections / 2),
-    applicationName: "berth",
-  });
-  stage.undo.push(() => database.close());
-  const adminKey = await firstKey(config, options, database);
-  const metrics = createMetrics();
+  const metrics = createAllMetrics(version());
   let announce = (): void => undefined;
   const engine = createEngine({
     store: createPoolStore(database),
     random: randomBytes,
     log,
     elapsed: () => performance.now(),
-    observer: announcing(metrics.observer, () => announce()),
+    failpoint: stage.failpoint,
+    observer: announcing(metrics.observer, (facts) => {
+      tracing?.batch(facts);
+      announce();
+    }),
   });
   const api = createApi({
     db: database,
-    engine,
-    access: createAccess({ db: database, log, policyDirectory: config.policyDir }),
+    engine: tracing?.engine(engine) ?? engine,
+    observer: metrics.apiObserver,
+    access: createAccess({
+      db: database,
+      log,
+      policyDirectory: config.policyDir,
+      oidc: stage.oidc,
+      observer: metrics.apiObserver,
+    }),
     log,
     random: randomBytes,
     options: { sealKey: config.sealKey, platformOrg: platformOf(config, options) },
   });
   announce = api.feed.announce.bind(api.feed);
-  feedMetrics(metrics.registry, () => api.feed.figures());
-  waitersMetric(metrics.registry, () => engine.waiting);
+  metrics.readFrom({
+    feed: () => api.feed.figures(),
+    waiting: () => engine.waiting,
+    spans: () => tracing?.figures() ?? NO_SPANS,
+  });
+  return { metrics, engine, api };
+}
+
+async function start(config: Config, options: ServeOptions, stage: Stage): Promise<Running> {
+  const { log } = options;
+  await migrate(stage.server.url, {
+    failpoint: stage.failpoint,
+    blocked: (migration) =>
+      log.warn({ migration }, "a migration gave way to others; it tries again"),
+  });
+  const tracing = await startTracing(config, log);
+  stage.undo.push(async () => tracing?.stop());
+  const database = connectTo(stage.server.url, config);
+  stage.undo.push(() => database.close());
+  const adminKey = await firstKey(config, options, database);
+  await warnOfSeals(config, options, database);
+  const { metrics, engine, api } = createParts(config, options, { stage, database, tracing });
   const traffic = createTraffic();
   const unreachable = oneAtATime(() => missingDatabase(database));
   let draining = false;
@@ -120,8 +187,12 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
     log,
     metrics,
     traffic,
+    tracing,
     rateLimit: config.rateLimit,
+    addressRateLimit: config.addressRateLimit,
+    trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,
+    oidc: config.oidc,
     openapi: openapi(),
     draining: () => draining,
     notReady: () => (draining ? Promise.resolve("draining") : unreachable()),
@@ -153,15 +224,35 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
   };
 }
 
+function connectTo(url: string, { databaseConnections }: Config): Database {
+  return openDatabase(url, {
+    connections: Math.ceil(databaseConnections / 2),
+    writers: Math.floor(databaseConnections / 2),
+    applicationName: "berth",
+  });
+}
+
 /** Whoever watches hears of a write once it is committed. */
-function announcing(observer: EngineObserver, announce: () => void): EngineObserver {
+function announcing(
+  observer: EngineObserver,
+  announce: (facts: BatchFacts) => void,
+): EngineObserver {
   return {
     ...observer,
     batch(facts) {
       observer.batch?.(facts);
-      announce();
+      announce(facts);
     },
   };
+}
+
+const NO_SPANS = { sent: 0, failed: 0, dropped: 0 };
+
+/** Loaded only where a collector is named: nobody else pays for it. */
+async function startTracing({ tracing }: Config, log: Logger): Promise<Tracing | null> {
+  if (tracing === null) return null;
+  const { createTracing } = await import("./tracing/tracing.ts");
+  return createTracing({ settings: tracing, version: version(), log });
 }
 
 async function listen(app: FastifyInstance, config: Config): Promise<string> {
@@ -213,6 +304,22 @@ async function firstKey(
   say(`Fleet-admin key, shown this once: ${token}`);
   if (kept !== null) say(`It is kept in ${kept}`);
   return token;
+}
+
+/** The start goes on: bookings need none of these tokens, and a key that was lost does not come back. */
+async function warnOfSeals(
+  { sealKey }: Config,
+  { log, say }: ServeOptions,
+  database: Database,
+): Promise<void> {
+  const poolIds = await unopenedTokens(database, sealKey);
+  if (poolIds.length === 0) return;
+  const why = sealKey === null ? "without BERTH_SEAL_KEY" : "with this BERTH_SEAL_KEY";
+  const which = `the stored cluster tokens of these pools cannot be opened: ${poolIds.slice(0, 10).join(", ")}`;
+  const more = poolIds.length > 10 ? ` and ${poolIds.length - 10} more` : "";
+  say?.(`WARNING: ${why} ${which}${more}`);
+  say?.("  Start with the key that they were sealed with, or set each pool's token anew.");
+  log.warn({ pools: poolIds.length, poolIds: poolIds.slice(0, 10) }, "cluster tokens do not open");
 }
 
 /** Another server may be about to make the key, so the start goes on. */

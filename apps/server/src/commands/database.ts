@@ -1,24 +1,43 @@
 /** Commands that work on the database itself: migrate, rebuild, doctor, clock. */
 import { randomBytes } from "node:crypto";
-import { type Database, createPoolStore, migrate, openDatabase, sqlState } from "@berth/db";
+import {
+  type Database,
+  createPoolStore,
+  grantServing,
+  migrate,
+  openDatabase,
+  sqlState,
+} from "@berth/db";
 import { createEngine } from "@berth/engine";
 import type { Config } from "../config.ts";
 import { type Server, withServer } from "../database.ts";
-import { examine, render } from "../doctor/run.ts";
+import { CHECK_NAMES, examine, explainCheck, render } from "../doctor/run.ts";
+import { createFailpoint } from "../failpoint.ts";
 import { createLog } from "../log.ts";
 import { EXIT, UsageError } from "./exit.ts";
 import type { Output } from "./output.ts";
 
-export async function migrateDatabase(config: Config, output: Output): Promise<void> {
+/** @param options.grantTo a role that serves and does nothing else gets its rights */
+export async function migrateDatabase(
+  config: Config,
+  output: Output,
+  options: { readonly grantTo?: string } = {},
+): Promise<void> {
   await withServer(config, {}, async ({ url, name }) => {
     const before = new Set(await appliedMigrations(url));
-    await migrate(url);
+    await migrate(url, {
+      failpoint: createFailpoint(config.failpoints),
+      blocked: (tag) => output.say(`${tag} gave way to somebody who holds a lock; it tries again`),
+    });
     const applied = (await appliedMigrations(url)).filter((tag) => !before.has(tag));
     output.say(
       applied.length === 0
         ? `${name} is at this version already: nothing was applied`
         : `applied ${applied.join(", ")} to ${name}: it is at this version`,
     );
+    if (options.grantTo === undefined) return;
+    await grantServing(url, options.grantTo);
+    output.say(`role ${options.grantTo} may serve, and change no table`);
   });
 }
 
@@ -99,11 +118,11 @@ async function chosenPools(database: Database, wanted: readonly string[]): Promi
 export function doctor(
   config: Config,
   output: Output,
-  options: { readonly json?: boolean },
+  { json = false, explain = false }: DoctorOptions,
 ): Promise<number> {
   return withSchema(config, async ({ url, name }) => {
     const report = await examine(url);
-    output.data(options.json ? JSON.stringify(report) : render(report));
+    output.data(json ? JSON.stringify(report) : render(report, { explain }));
     output.say(`looked at ${await extent(url)} of ${name}`);
     return report.healthy ? EXIT.ok : EXIT.bug;
   });
@@ -129,6 +148,20 @@ export function acceptClock(config: Config, output: Output): Promise<void> {
   );
 }
 
+export interface DoctorOptions {
+  readonly json?: boolean | undefined;
+  /** Under what does not hold: what it means, and what to do. */
+  readonly explain?: boolean | undefined;
+}
+
+/** Says what a check is about; asks no database. @throws UsageError when there is no such check */
+export function explainOne(output: Output, name: string): void {
+  const invariant = CHECK_NAMES.find((known) => known === name.toUpperCase());
+  if (invariant === undefined)
+    throw new UsageError(`there is no check ${name}; there are ${CHECK_NAMES.join(", ")}`);
+  output.data(explainCheck(invariant));
+}
+
 /** How much there is to look at: a database without a pool is healthy and proves nothing. */
 function extent(url: string): Promise<string> {
   return reading(url, async ({ sql }) => {
@@ -147,6 +180,14 @@ function extent(url: string): Promise<string> {
     ];
     return parts.join(", ");
   });
+}
+
+/** Work on a database that Berth is on, beside a running server or without one. */
+export function withDatabase<T>(
+  config: Config,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  return withSchema(config, ({ url }) => reading(url, work));
 }
 
 const UNDEFINED_TABLE = "42P01";

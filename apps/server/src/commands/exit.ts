@@ -55,7 +55,13 @@ const BY_CODE: Readonly<Record<string, number>> = {
 /** Failures of a connection, by the names that Node and the driver give them. */
 const UNREACHABLE = /^(ECONN|ENOTFOUND|EHOSTUNREACH|ETIMEDOUT|EAI_AGAIN|CONNECT)/;
 /** Errors whose message says all there is to say. */
-const TOLD = new Set(["BootstrapError", "PolicyError", "FolderInUse"]);
+const TOLD = new Set([
+  "BootstrapError",
+  "PolicyError",
+  "FolderInUse",
+  "MigrationError",
+  "RoleError",
+]);
 /** The same of what may work later. */
 const TOLD_UNAVAILABLE = new Set(["DatabaseUnavailable", "ConnectionLost", "UnknownOutcome"]);
 

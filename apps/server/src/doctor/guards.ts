@@ -1,4 +1,5 @@
 /** What holds the invariants while nobody looks: constraints, triggers, and a disk that is written to. */
+import { migrationHashes } from "@berth/db";
 import type { Check, Query, Violation } from "./query.ts";
 
 /** Tables that only the gate may change, each under a statement trigger. */
@@ -28,17 +29,44 @@ const violation = (ids: readonly string[], message: string): Violation => ({
   message,
 });
 
-/** Without these a crash may take back what was answered as booked. */
-async function durability(query: Query): Promise<readonly Violation[]> {
+/** What the settings of a session of ours have to be, and what one of these answers may be instead. */
+const REQUIRED: Readonly<Record<string, RegExp>> = {
+  default_transaction_isolation: /^read committed$/,
+  fsync: /^on$/,
+  full_page_writes: /^on$/,
+  session_replication_role: /^origin$/,
+  // Each of these waits for the disk of the server itself.
+  synchronous_commit: /^(on|local|remote_write|remote_apply)$/,
+};
+
+/** Without these a crash may take back what was answered as booked, or a write decide on old rows. */
+async function settings(query: Query): Promise<readonly Violation[]> {
   const rows = await query<{ name: string; setting: string }>(
-    `select name, setting from pg_settings
-      where name in ('fsync', 'full_page_writes', 'session_replication_role') order by name`,
+    `select name, setting from pg_settings where name in (select string_to_table($1, ' ')) order by name`,
+    [Object.keys(REQUIRED).join(" ")],
   );
-  const expected = (name: string) => (name === "session_replication_role" ? "origin" : "on");
   return rows
-    .filter((row) => row.setting !== expected(row.name))
-    .map((row) =>
-      violation([row.name], `${row.name} is ${row.setting}; it must be ${expected(row.name)}`),
+    .filter(({ name, setting }) => !REQUIRED[name]?.test(setting))
+    .map(({ name, setting }) =>
+      violation([name], `${name} is ${setting}; it must be ${wanted(REQUIRED[name])}`),
+    );
+}
+
+const wanted = (values: RegExp | undefined) => /[a-z][a-z ]*/.exec(values?.source ?? "")?.[0] ?? "";
+
+/** The schema is what the migrations of this version made; later ones may have been applied on top. */
+async function schema(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ tag: string; hash: string }>(`select tag, hash from berth_migrations`);
+  const applied = new Map(rows.map(({ tag, hash }) => [tag, hash]));
+  return [...migrationHashes()]
+    .filter(([tag, hash]) => applied.get(tag) !== hash)
+    .map(([tag]) =>
+      violation(
+        [tag],
+        applied.has(tag)
+          ? `migration ${tag} was applied in another form than this version has`
+          : `migration ${tag} was not applied: run \`berth migrate\``,
+      ),
     );
 }
 
@@ -92,10 +120,10 @@ async function triggers(query: Query): Promise<readonly Violation[]> {
 
 export const guards: Check = {
   invariant: "GUARD",
-  title: "constraints, triggers and fsync are in place",
+  title: "constraints, triggers, schema and fsync are in place",
   async run(query) {
     const found: Violation[] = [];
-    for (const look of [durability, exclusion, primaryKeys, triggers]) {
+    for (const look of [settings, schema, exclusion, primaryKeys, triggers]) {
       found.push(...(await look(query)));
     }
     return found;

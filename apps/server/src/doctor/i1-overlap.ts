@@ -23,17 +23,37 @@ const violation = (overlap: Overlap, where: string): Violation => ({
     `by ${overlap.first} and ${overlap.second} (${where})`,
 });
 
+/** In a form that no index can answer: a broken one is what nobody else would notice. */
 function overlappingRows(query: Query): Promise<readonly Overlap[]> {
   return query<Overlap>(
     `select coalesce(u.id, a.unit_key::text) as unit, a.reservation_id as first,
-            b.reservation_id as second, lower(a.during * b.during)::float8 as start,
-            upper(a.during * b.during)::float8 as "end"
+            b.reservation_id as second,
+            greatest(lower(a.during), lower(b.during))::float8 as start,
+            least(upper(a.during), upper(b.during))::float8 as "end"
        from bookings a
-       join bookings b on a.unit_key = b.unit_key and a.during && b.during
+       join bookings b on a.unit_key + 0 = b.unit_key + 0
+                      and lower(a.during) < upper(b.during) and lower(b.during) < upper(a.during)
                       and (a.reservation_id, a.ctid) < (b.reservation_id, b.ctid)
        left join units u on u.key = a.unit_key
       order by 1, 2, 3`,
   );
+}
+
+/** Nothing overlaps an empty window, and nothing ends one without an end. */
+async function windows(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ id: string; unit: string; during: string }>(
+    `select w.id, coalesce(u.id, w.unit_key::text) as unit, w.during::text as during
+       from (select reservation_id as id, unit_key, during, true as ends from bookings
+             union all select unit_reservation_id, unit_key, during, false from unit_terms) w
+       left join units u on u.key = w.unit_key
+      where isempty(w.during) or lower(w.during) is null or w.ends and upper(w.during) is null
+      order by 1, 2`,
+  );
+  return rows.map(({ id, unit, during }) => ({
+    invariant: "I1",
+    ids: [id, unit],
+    message: `${id} holds ${unit} for the window ${during}, which is empty or without a bound`,
+  }));
 }
 
 /** Members tell the same story as booking rows, from another table. */
@@ -113,6 +133,7 @@ export const overlap: Check = {
       ...members.map((found) => violation(found, "members")),
       ...shared(await units(query)),
       ...(await bookedCarriers(query)),
+      ...(await windows(query)),
     ];
   },
 };

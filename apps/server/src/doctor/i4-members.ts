@@ -9,6 +9,7 @@ import {
   liveReservations,
   units,
 } from "./rows.ts";
+import { strays } from "./strays.ts";
 import { groupBy } from "./sweep.ts";
 
 interface BookingRow {
@@ -159,6 +160,30 @@ function orphans(query: Query): Promise<readonly { id: string; unit: string }[]>
   );
 }
 
+/**
+ * What has passed its end, or its lease, by its pool's own time is not live; and the pool is woken when
+ * time next does something to it.
+ */
+async function overdue(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ id: string; pool: string; at: number; wrong: string }>(
+    `select r.id, r.pool_id as pool, x.at::float8 as at, x.wrong
+       from reservations r join gates g on g.id = r.pool_id
+       left join pool_due d on d.gate_id = g.id
+      cross join lateral (values
+        (r."end", 'is live past its end', r."end" <= g.last_at),
+        (r.lease_expires_at, 'is live past its lease',
+          r.state = 'active' and r.lease_expires_at <= g.last_at),
+        (least(r."end", case when r.started_at is null then r.start end),
+          'is not what its pool waits for, although time does something to it',
+          coalesce(d.next_at > least(r."end", case when r.started_at is null then r.start end), true))
+        ) x (at, wrong, holds)
+      where r.state in ${LIVE} and x.holds order by 1, 4`,
+  );
+  return rows.map(({ id, pool, at, wrong }) =>
+    violation([id, pool], `${id} of ${pool} ${wrong}: ${instant(at)}`),
+  );
+}
+
 /** An ended reservation keeps the rows of what it used, cut at its end; one that never began has none. */
 async function ended(query: Query): Promise<readonly Violation[]> {
   const rows = await query<{ id: string; rows: number; units: number; last: number | null }>(
@@ -198,10 +223,12 @@ export const members: Check = {
         ...begun(reservation, until),
         ...booked(reservation, rowsOf.get(reservation.id) ?? []),
       ]),
+      ...(await overdue(query)),
       ...(await ended(query)),
       ...(await orphans(query)).map(({ id, unit }) =>
         violation([id, unit], `there is a booking row of ${unit} for ${id}, which does not exist`),
       ),
+      ...(await strays(query)),
     ];
   },
 };

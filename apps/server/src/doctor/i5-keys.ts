@@ -62,6 +62,20 @@ async function keyless(query: Query): Promise<readonly Violation[]> {
   );
 }
 
+/** What was asked for under a key is known by its SHA-256 alone, in hex. */
+async function hashless(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ tenant: string; key: string; id: string }>(
+    `select tenant_id as tenant, key, reservation_id as id from reservation_keys
+      where request_hash !~ '^[0-9a-f]{64}$' order by 1, 2`,
+  );
+  return rows.map(({ tenant, key, id }) =>
+    violation(
+      [tenant, id],
+      `key "${key}" of ${tenant} names ${id}, but not what was asked for: a retry would be refused`,
+    ),
+  );
+}
+
 interface WaitingRow {
   readonly id: string;
   readonly tenant: string;
@@ -113,7 +127,7 @@ export const keys: Check = {
   title: "one key names one reservation, and nobody waits for one that is there",
   async run(query) {
     const found: Violation[] = [];
-    for (const look of [doubled, shared, dangling, keyless, waiting, crowded])
+    for (const look of [doubled, shared, dangling, keyless, hashless, waiting, crowded])
       found.push(...(await look(query)));
     return found;
   },

@@ -71,6 +71,44 @@ async function untrue(query: Query): Promise<readonly Violation[]> {
   );
 }
 
+/** The newest that was told of notice and reprieve, and of a start, is what is so. */
+async function contradicted(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ id: string; type: string; state: string }>(
+    `select r.id, e.type, r.state
+       from reservations r
+       join (select distinct on (reservation_id, tenant_id, started) *
+               from (select reservation_id, tenant_id, type, seq, idx,
+                            type = 'reservation.activated' as started from events
+                      where type in ('reservation.preempting', 'reservation.reprieved',
+                                     'reservation.activated')) told
+              order by reservation_id, tenant_id, started, seq desc, idx desc) e
+         on e.reservation_id = r.id and e.tenant_id = r.tenant_id
+      where r.state in ${LIVE}
+        and case when e.started then r.started_at is null
+                 else (e.type = 'reservation.preempting') <> (r.state = 'preempting') end
+      order by 1, 2`,
+  );
+  return rows.map(({ id, type, state }) =>
+    violation([id], `the last that was told of ${id} is ${type}, but it is ${state}`),
+  );
+}
+
+/** A write's events are numbered from 0; none of them is missing for everybody. */
+async function holes(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ stream: string; seq: number; told: number; last: number }>(
+    `select stream, seq::float8 as seq, count(distinct idx)::int4 as told, max(idx)::int4 as last
+       from events where at > berth.now_ms() - $1::bigint
+      group by stream, seq having count(distinct idx) <> max(idx) + 1 order by 1, 2`,
+    [KEPT_MS],
+  );
+  return rows.map(({ stream, seq, told, last }) =>
+    violation(
+      [stream],
+      `write ${seq} of ${stream} told ${told} events, the last of them as number ${last + 1}`,
+    ),
+  );
+}
+
 /** What a unit reservation's present state says must have been told, to whoever is told of it. */
 async function untoldTerms(query: Query): Promise<readonly Violation[]> {
   const rows = await query<{ id: string; status: string; missing: string }>(
@@ -175,9 +213,11 @@ export const events: Check = {
       untoldMaintenance,
       toldTwice,
       untrue,
+      contradicted,
       untoldPools,
       gaps,
       misplaced,
+      holes,
     ]) {
       found.push(...(await look(query)));
     }

@@ -27,6 +27,23 @@ async function outsideThePool(query: Query): Promise<readonly Violation[]> {
   );
 }
 
+/** Whose a node is, is written beside everything of it: what a gate does not read it does not withhold. */
+async function copies(query: Query): Promise<readonly Violation[]> {
+  const rows = await query<{ id: string; node: string; says: string; is: string }>(
+    `select c.id, n.id as node, c.gate_id as says, coalesce(n.pool_id, n.id) as is
+       from nodes n
+       join (select id, id as node_id, gate_id from nodes
+             union all select id, node_id, gate_id from units where gone_at is null
+             union all select id, node_id, gate_id from maintenance
+                        where state in ('scheduled', 'active')) c on c.node_id = n.id
+      where n.removed_at is null and c.gate_id is distinct from coalesce(n.pool_id, n.id)
+      order by 1, 2`,
+  );
+  return rows.map(({ id, node, says, is }) =>
+    violation([id, node], `${id} says it is in ${says}; its node ${node} is in ${is}`),
+  );
+}
+
 /** A window announced after the booking was made is another matter: its holder stays. */
 async function underMaintenance(query: Query): Promise<readonly Violation[]> {
   const rows = await query<{
@@ -162,7 +179,15 @@ export const withheld: Check = {
   title: "no booking was made on a unit withheld from its tenant",
   async run(query) {
     const found: Violation[] = [];
-    for (const look of [outsideThePool, underMaintenance, neverOffered, fenced, terms, misplaced]) {
+    for (const look of [
+      outsideThePool,
+      copies,
+      underMaintenance,
+      neverOffered,
+      fenced,
+      terms,
+      misplaced,
+    ]) {
       found.push(...(await look(query)));
     }
     return found;

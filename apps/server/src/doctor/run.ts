@@ -3,6 +3,7 @@
  * snapshot, and names whatever does not hold. Reads only.
  */
 import { SlotPool } from "@berth/db";
+import { explain } from "./explanations.ts";
 import { guards } from "./guards.ts";
 import { overlap } from "./i1-overlap.ts";
 import { quota } from "./i2-quota.ts";
@@ -67,13 +68,23 @@ async function examineSnapshot(query: Query): Promise<Report> {
   return { healthy: findings.every(({ violations }) => violations.length === 0), findings };
 }
 
+/** What there is to be asked about, in the order of the report. */
+export const CHECK_NAMES: readonly Invariant[] = CHECKS.map(({ invariant }) => invariant);
+
+/** What one check is about, without looking at a database. */
+export function explainCheck(invariant: Invariant): string {
+  const title = CHECKS.find((check) => check.invariant === invariant)?.title ?? "";
+  return `${invariant}  holds when: ${title}\n${explain(invariant)}`;
+}
+
 /** The report as people read it: a line an invariant, and under it every violation. */
-export function render(report: Report): string {
+export function render(report: Report, options: { readonly explain?: boolean } = {}): string {
   const width = Math.max(...report.findings.map((finding) => finding.title.length));
   return report.findings
     .flatMap(({ invariant, title, violations }) => [
       `${invariant.padEnd(5)}  ${title.padEnd(width)}  ${verdict(violations.length)}`,
       ...violations.map((violation) => `       - ${violation.message}`),
+      ...(options.explain && violations.length > 0 ? [explain(invariant)] : []),
     ])
     .join("\n");
 }
