@@ -183,4 +183,68 @@ export const DAMAGED_BOOKINGS: readonly Damage[] = [
     invariant: "I4",
     names: ["later", "laterUnit"],
   },
+  {
+    what: "a booking row with an empty window",
+    sql: `alter table bookings drop constraint bookings_window;
+      update bookings set during = 'empty' where reservation_id = $over`,
+    invariant: "I1",
+    names: ["over"],
+  },
+  {
+    what: "a booking row without an end",
+    sql: `alter table bookings drop constraint bookings_window;
+      update bookings set during = int8range(lower(during), null) where reservation_id = $later`,
+    invariant: "I1",
+    names: ["later", "laterUnit"],
+  },
+  {
+    what: "a booking that is live past its end",
+    sql: `update gates g set last_at = r."end" from reservations r
+       where g.id = r.pool_id and r.id = $running`,
+    invariant: "I4",
+    names: ["running", "pool"],
+  },
+  {
+    what: "a booking that is live past its lease",
+    sql: `update reservations r set lease_seconds = 60, lease_expires_at = g.last_at from gates g
+       where g.id = r.pool_id and r.id = $running`,
+    invariant: "I4",
+    names: ["running", "pool"],
+  },
+  {
+    what: "a pool that waits for nothing while it has bookings",
+    sql: `update pool_due set next_at = null where gate_id = $pool`,
+    invariant: "I4",
+    names: ["running", "pool"],
+  },
+  {
+    what: "a pool that would be woken after a start",
+    sql: `update pool_due set next_at = next_at + 7200000 where gate_id = $pool`,
+    invariant: "I4",
+    names: ["later", "pool"],
+  },
+  {
+    what: "quota rows of a pool that does not exist",
+    sql: `update quotas set pool_id = 'pool_gone' where pool_id = $spare`,
+    invariant: "I4",
+    names: ["quotas", "pool_gone"],
+  },
+  {
+    what: "an offer that nobody is let in by",
+    sql: `delete from pool_authz where pool_id = $pool and tenant_id = 't-c'`,
+    invariant: "I4",
+    names: ["offers"],
+  },
+  {
+    what: "units without their node",
+    sql: `delete from nodes where id = $node`,
+    invariant: "I4",
+    names: ["units", "node"],
+  },
+  {
+    what: "booking rows of a unit that does not exist",
+    sql: `delete from units where id = $runningUnit`,
+    invariant: "I4",
+    names: ["bookings"],
+  },
 ];

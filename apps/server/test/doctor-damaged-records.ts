@@ -215,4 +215,64 @@ export const DAMAGED_RECORDS: readonly Damage[] = [
     invariant: "GUARD",
     names: [],
   },
+  {
+    what: "a key without what was asked for under it",
+    sql: `update reservation_keys set request_hash = '' where reservation_id = $running`,
+    invariant: "I5",
+    names: ["running"],
+  },
+  {
+    what: "a notice that was told last of a booking that has none",
+    sql: `insert into events (tenant_id, event_id, stream, pool_id, reservation_id, seq, idx, type, at, data)
+       select tenant_id, event_id || 'x', stream, pool_id, reservation_id, seq, idx + 100,
+         'reservation.preempting', at, data
+         from events where reservation_id = $running and type = 'reservation.created'`,
+    invariant: "I6",
+    names: ["running"],
+  },
+  {
+    what: "a start that was told of a booking that has not begun",
+    sql: `insert into events (tenant_id, event_id, stream, pool_id, reservation_id, seq, idx, type, at, data)
+       select tenant_id, event_id || 'x', stream, pool_id, reservation_id, seq, idx + 100,
+         'reservation.activated', at, data
+         from events where reservation_id = $later and type = 'reservation.created'`,
+    invariant: "I6",
+    names: ["later"],
+  },
+  {
+    what: "an event that is missing among those of its write",
+    sql: `update events set idx = idx + 1 where reservation_id = $left and type = 'reservation.released'`,
+    invariant: "I6",
+    names: ["pool"],
+  },
+  {
+    what: "a node in another pool than its units",
+    sql: `update nodes set pool_id = $spare, gate_id = $spare where id = $laterNode`,
+    invariant: "I7",
+    names: ["laterUnit", "laterNode"],
+  },
+  {
+    what: "a node in another gate than its pool",
+    sql: `update nodes set gate_id = $spare where id = $laterNode`,
+    invariant: "I7",
+    names: ["laterNode"],
+  },
+  {
+    what: "a migration that was applied in another form",
+    sql: `update berth_migrations set hash = 'other' where tag = '0001_gate'`,
+    invariant: "GUARD",
+    names: ["0001_gate"],
+  },
+  {
+    what: "a migration that was not applied",
+    sql: `delete from berth_migrations where tag = '0001_gate'`,
+    invariant: "GUARD",
+    names: ["0001_gate"],
+  },
+  {
+    what: "commits that do not wait for the disk",
+    sql: `do 'begin execute format(''alter database %I set synchronous_commit = off'', current_database()); end'`,
+    invariant: "GUARD",
+    names: ["synchronous_commit"],
+  },
 ];

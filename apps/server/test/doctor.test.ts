@@ -136,6 +136,19 @@ describe("the doctor finds and names", () => {
   );
 });
 
+it("the doctor finds and names sessions that decide on old rows", async () => {
+  const url = new URL(server.database.url);
+  url.searchParams.set("default_transaction_isolation", "repeatable read");
+  const { findings } = await examine(url.href);
+  expect(findings.flatMap(({ violations }) => violations)).toEqual([
+    {
+      invariant: "GUARD",
+      ids: ["default_transaction_isolation"],
+      message: "default_transaction_isolation is repeatable read; it must be read committed",
+    },
+  ]);
+});
+
 describe("berth doctor", () => {
   it("ends with status 0 on a healthy database and prints a line an invariant", async () => {
     const command = spawnBerth(["doctor"], { DATABASE_URL: server.database.url });

@@ -1,5 +1,5 @@
 /** The server with a database of its own: its first key, its folder, and what a kill leaves behind. */
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,6 +9,8 @@ import { type SpawnedServer, actors, pool, spawnBerth, spawnEmbedded } from "./h
 let dataDir: string;
 beforeAll(() => {
   dataDir = mkdtempSync(join(tmpdir(), "berth-data-"));
+  // The database's account has to get there: otherwise its data would be elsewhere, and stay.
+  chmodSync(dataDir, 0o755);
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 

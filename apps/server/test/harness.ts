@@ -5,15 +5,28 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import type { OidcClock } from "@berth/api";
 import { type Berth, createBerth } from "@berth/client";
 import type { MethodName, RawInput, Role } from "@berth/contract";
 import { type ManualClock, type TestDatabase, manualClock, testDatabase } from "@berth/db/testing";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import { type Config, createLog, examine, readConfig, serve } from "../src/index.ts";
+import { canary, createCanaries } from "./canary/canaries.ts";
+import { lineByLine } from "./canary/lines.ts";
+import { record } from "./canary/recorder.ts";
 
 /** The first key of every test database; a fleet-admin's. */
 export const ADMIN_KEY = "test-admin-key-0123456789abcdefghijklmnop";
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+
+/**
+ * Of everything that the tests of a file are answered, and that the servers which they start log: a tenant that was
+ * told of another fails the file. What the harness makes for a tenant carries the tenant's mark.
+ */
+export const canaries = createCanaries();
+canaries.knows(ADMIN_KEY, { tenantId: "platform", role: "fleet-admin" });
+record(canaries);
+afterAll(() => canaries.expectNone());
 
 export interface HttpAnswer {
   readonly status: number;
@@ -66,14 +79,23 @@ export interface StartOptions {
   /** True = stopped at the present; a number = stopped there. Only with a database of its own. */
   readonly clock?: boolean | number;
   readonly config?: Partial<Config>;
+  /** What tokens of an issuer are held against; default: the real clocks. */
+  readonly signInClock?: OidcClock;
+  /** Takes the lines that the server logs. */
+  readonly lines?: string[];
 }
 
 /** A server in this process, on any free port. */
 export async function startServer(options: StartOptions = {}): Promise<TestServer> {
   const database = options.database ?? (await testDatabase());
   const clock = await clockOf(database, options);
+  const keep = (line: string): void => {
+    canaries.inspectLine(line);
+    options.lines?.push(line);
+  };
   const running = await serve(testConfig(database.url, options.config), {
-    log: createLog("silent"),
+    log: createLog("info", { write: lineByLine(keep) }),
+    signInClock: options.signInClock,
   });
   return {
     url: running.url,
@@ -128,17 +150,18 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** `berth serve` as a process of its own on this database; resolves when it listens. */
+/** `berth serve` as a process of its own on this database, of this version or another's; resolves when it listens. */
 export function spawnServer(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
+  main: string = MAIN,
 ): Promise<SpawnedServer> {
-  return spawnServe(["serve"], {
+  const own = {
     DATABASE_URL: databaseUrl,
     BERTH_BOOTSTRAP_TOKEN: ADMIN_KEY,
     BERTH_PLATFORM_ORG: "platform",
-    ...environment,
-  });
+  };
+  return spawnServe(["serve"], { ...own, ...environment }, main);
 }
 
 /** `berth serve` with a database of its own in this folder; null = `--ephemeral`. */
@@ -154,8 +177,9 @@ export function spawnEmbedded(
 async function spawnServe(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
+  main: string = MAIN,
 ): Promise<SpawnedServer> {
-  const child = spawnBerth(args, { PORT: "0", ...environment });
+  const child = spawnBerth(args, { PORT: "0", ...environment }, main);
   const url = await listening(child);
   return {
     url,
@@ -193,7 +217,12 @@ export function spawnBerth(
   let out = "";
   let err = "";
   const listeners: ((text: string) => void)[] = [];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+  const inspect = lineByLine(canaries.inspectLine);
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+    // What a command prints is for the one who runs it; a server's output is its log.
+    if (args[0] === "serve") inspect(text);
+  });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     err += text;
     for (const listener of listeners) listener(err);
@@ -228,7 +257,8 @@ export function actors(url: string, adminToken: string = ADMIN_KEY): Actors {
   const clients = new Map<string, Promise<Berth>>();
   const makeToken = async (tenantId: string, role: Role) => {
     await ensureTenant(admin, tenantId);
-    return (await admin.access.createKey({ tenantId, role, name: role })).secret;
+    const name = `${role} ${canary(tenantId)}`;
+    return (await admin.access.createKey({ tenantId, role, name })).secret;
   };
   const token = (tenantId: string, role: Role = "tenant-operator") =>
     remembered(tokens, `${tenantId} ${role}`, () => makeToken(tenantId, role));
@@ -252,7 +282,7 @@ export function actors(url: string, adminToken: string = ADMIN_KEY): Actors {
 async function ensureTenant(admin: Berth, tenantId: string): Promise<void> {
   const { tenants } = await admin.fleet.listTenants({});
   if (tenants.some((tenant) => tenant.tenantId === tenantId)) return;
-  await admin.fleet.putTenant({ tenantId });
+  await admin.fleet.putTenant({ tenantId, name: canary(tenantId) });
 }
 
 function remembered<T>(
@@ -340,7 +370,11 @@ export interface Fleet {
 async function makeFleet(admin: Berth, shape: PoolShape): Promise<Fleet> {
   const { owner, offers, nodes } = shape;
   for (const tenantId of [owner, ...Object.keys(offers)]) await ensureTenant(admin, tenantId);
-  const site = await admin.fleet.putSite({ tenantId: owner, name: "site", region: "test" });
+  const site = await admin.fleet.putSite({
+    tenantId: owner,
+    name: `site ${canary(owner)}`,
+    region: "test",
+  });
   const made = await admin.pools.create({
     tenantId: owner,
     siteId: site.id,

@@ -273,9 +273,11 @@ describe("what is answered without a key", () => {
   });
 
   it("is nothing else", async () => {
-    for (const path of ["/", "/api/compute/pools/list", "/trpc", "/v1", "/../etc/passwd"]) {
+    for (const path of ["/", "/trpc", "/v1", "/../etc/passwd"]) {
       expect((await get(path)).status).toBe(404);
     }
+    const { status, headers } = await get("/api/compute/pools/list");
+    expect([status, headers.get("allow")]).toEqual([405, "POST"]);
     expect((await get("/trpc/pools.list")).status).toBe(401);
   });
 });

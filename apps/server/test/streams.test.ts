@@ -144,7 +144,7 @@ describe("GET /api/compute/events/stream", () => {
         method,
         headers: { authorization: `Bearer ${ADMIN_KEY}` },
       });
-      expect([method, response.status]).toEqual([method, 404]);
+      expect([method, response.status]).toEqual([method, 405]);
       expect([method, await counter(server.url, "berth_streams ")]).toEqual([method, 0]);
     }
   });
@@ -155,7 +155,7 @@ describe("GET /api/compute/events/stream", () => {
       method: "HEAD",
       headers: { authorization: `Bearer ${ADMIN_KEY}` },
     });
-    expect(response.status).toBe(404);
+    expect(response.status).toBe(405);
     expect(await counter(server.url, "berth_streams ")).toBe(0);
   });
 

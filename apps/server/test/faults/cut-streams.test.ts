@@ -1,9 +1,10 @@
 /** A watcher over a wire that is cut again and again, before servers that die: each event once, in order. */
-import { type Berth, type Event, createBerth, isBerthError } from "@berth/client";
+import { createBerth, isBerthError } from "@berth/client";
 import { testDatabase } from "@berth/db/testing";
 import { expect, test, vi } from "vitest";
 import { type SpawnedServer, expectHealthy, pool, spawnServer } from "../harness.ts";
 import { cuttingProxy } from "./cutting-proxy.ts";
+import { STOPPED, everyEvent, follow } from "./watching.ts";
 
 const CUTS = 20;
 /** Every how many cuts one of the servers is killed and another started. */
@@ -102,40 +103,6 @@ test("20 cuts and killed servers: a watcher of three pools has each event once, 
   }
 }, 300_000);
 
-const STOPPED = new Error("the test stops it");
-
-interface Followed {
-  readonly events: Event[];
-  /** Milliseconds from the event's `at` to its arrival. */
-  readonly delays: number[];
-  /** Resolves with what ended it. */
-  readonly ended: Promise<unknown>;
-}
-
-function follow(
-  berth: Berth,
-  from: { lastEventId?: string | undefined },
-  signal: AbortSignal,
-): Followed {
-  const events: Event[] = [];
-  const delays: number[] = [];
-  const run = async (): Promise<unknown> => {
-    try {
-      for await (const event of berth.reservations.watch(
-        { tenantId: "t-a", ...from },
-        { signal },
-      )) {
-        events.push(event);
-        delays.push(Date.now() - event.at);
-      }
-      return "it ended by itself";
-    } catch (error) {
-      return error;
-    }
-  };
-  return { events, delays, ended: run() };
-}
-
 /** Books and releases until told to stop; answers how many calls failed. */
 async function write(
   servers: readonly SpawnedServer[],
@@ -161,16 +128,6 @@ async function write(
     }
   }
   return failures;
-}
-
-async function everyEvent(berth: Berth, start: string | undefined): Promise<Event[]> {
-  const events: Event[] = [];
-  for (let after = start; ;) {
-    const page = await berth.events.list({ tenantId: "t-a", limit: 200, after });
-    events.push(...page.events);
-    if (page.nextCursor === null) return events;
-    after = page.nextCursor;
-  }
 }
 
 function percentiles(values: readonly number[]): string {

@@ -1,36 +1,15 @@
 /** What an outage, or a clock that leaps, does to leases: it ends none. On real time, as it is judged by it. */
 import { setTimeout as delay } from "node:timers/promises";
 import { createBerth } from "@berth/client";
-import { type TestDatabase, faultProxy, testDatabase } from "@berth/db/testing";
+import { faultProxy, testDatabase } from "@berth/db/testing";
 import { expect, test } from "vitest";
 import { expectHealthy, pool, spawnBerth, startServer } from "../harness.ts";
+import { shiftableClock } from "./clock.ts";
 import { METRICS_TOKEN, counter } from "./together.ts";
 
 const SECOND = 1_000;
 const OUTAGE_MS = 5 * SECOND;
 const LEASE_S = 30;
-
-/** The product's clock runs as the database's own does, ahead of it by as much as is asked for. */
-async function shiftableClock({ sql }: TestDatabase) {
-  await sql.unsafe(`
-    create table berth.ahead (ms bigint not null);
-    insert into berth.ahead values (0);
-    create or replace function berth.now_ms() returns bigint language sql volatile parallel safe as
-      'select (extract(epoch from clock_timestamp()) * 1000)::bigint + (select ms from berth.ahead)'`);
-  return {
-    /** Nobody was away meanwhile, however slow this machine is. */
-    async advance(ms: number): Promise<void> {
-      await sql`
-        with turned as (update berth.ahead set ms = ms + ${ms})
-        update clock set beat_at = (extract(epoch from clock_timestamp()) * 1000)::int8,
-          beat_now = berth.now_ms() + ${ms}`;
-    },
-    async now(): Promise<number> {
-      const [row] = await sql<{ now: number }[]>`select berth.now_ms() as now`;
-      return row?.now ?? 0;
-    },
-  };
-}
 
 test("a database that is gone for 5 s ends no lease; one that had lapsed before is over", async () => {
   const database = await testDatabase();

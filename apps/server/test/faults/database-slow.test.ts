@@ -1,0 +1,180 @@
+/** F13 and F15: a database that is slow, and requests that are as large as they may be. */
+import { setTimeout as delay } from "node:timers/promises";
+import { type Berth, createBerth, isBerthError } from "@berth/client";
+import { testDatabase } from "@berth/db/testing";
+import { expect, test } from "vitest";
+import { node, pool } from "../harness.ts";
+import { type Work, acked, underWork, untilAck } from "./database-kit.ts";
+import { faultRun } from "./kit.ts";
+
+const LOCKED_MS = 8_000;
+const RECOVERY_MS = 2_000;
+
+test("a table locked for 8 s keeps nobody beyond a call's limit, and is used again at once", async () => {
+  await faultRun("F13", 1, async (run) => {
+    const database = await testDatabase();
+    try {
+      return await underWork({ run, database }, async ({ load, database: { sql } }) => {
+        let slowest = 0;
+        for (let n = 0; n < run.count; n += 1) {
+          await acked(load, 20);
+          const before = load.count("unavailable");
+          await sql.unsafe(
+            `do 'begin lock table bookings in access exclusive mode;
+              perform pg_sleep(${LOCKED_MS / 1_000}); end'`,
+          );
+          expect(load.count("unavailable")).toBeGreaterThan(before);
+          slowest = Math.max(slowest, await untilAck(load));
+        }
+        expect(slowest).toBeLessThan(RECOVERY_MS);
+        return `bookings locked ${run.count} times for 8 s, answers ${Math.round(slowest)} ms later`;
+      });
+    } finally {
+      await database.close();
+    }
+  });
+}, 600_000);
+
+const CROWD = 150;
+const WRITE_S = 0.1;
+const TURNS = 10;
+
+test("where every write is slow, one tenant's crowd does not keep another waiting for it", async () => {
+  await faultRun("F13", 1, async (run) => {
+    const database = await testDatabase();
+    try {
+      return await underWork({ run, database, servers: 1, callers: 1 }, async (work) => {
+        await database.sql.unsafe(`
+          create function slow() returns trigger language plpgsql as
+            'begin perform pg_sleep(${WRITE_S}); return null; end';
+          create trigger slow before insert on bookings for each statement execute function slow()`);
+        const { crowd, single } = await crowdAndOne(work);
+        await database.sql.unsafe("drop trigger slow on bookings; drop function slow");
+        expect(single.length).toBe(TURNS);
+        expect(median(single)).toBeLessThan(median(crowd));
+        return `${crowd.length} calls of one tenant at a time over writes of 100 ms: median ${median(crowd)} ms, another tenant's ${median(single)} ms`;
+      });
+    } finally {
+      await database.close();
+    }
+  });
+}, 600_000);
+
+/** How long each call took: of many at once, and one after the other of somebody else, milliseconds. */
+async function crowdAndOne({ servers, token }: Work) {
+  const [server] = servers;
+  if (!server) throw new Error("needs a server");
+  const berthOf = (of: string) => createBerth({ url: server.url, token: of, retries: 0 });
+  const [many, other] = [berthOf(token), berthOf(await server.actors.token("t-b"))];
+  // Room for all of them: what is measured is waiting for a turn.
+  const { poolId } = await server.actors.fleet(pool(32, 8));
+  const crowd: number[] = [];
+  const single: number[] = [];
+  let going = true;
+  const member = async () => {
+    while (going) crowd.push(await bookAndRelease(many, "t-a", poolId));
+  };
+  const crowded = Array.from({ length: CROWD }, member);
+  await delay(500);
+  for (let n = 0; n < TURNS; n += 1) single.push(await bookAndRelease(other, "t-b", poolId));
+  going = false;
+  await Promise.all(crowded);
+  return { crowd, single };
+}
+
+/** How long the booking took; a refusal for want of room is an answer, too. */
+async function bookAndRelease(berth: Berth, tenantId: string, poolId: string): Promise<number> {
+  const since = performance.now();
+  const devices = [{ class: "gpu" as const, count: 1 }];
+  try {
+    const { id } = await berth.reservations.create({ tenantId, poolId, devices, duration: "1h" });
+    const took = Math.round(performance.now() - since);
+    await berth.reservations.release({ tenantId, reservationId: id });
+    return took;
+  } catch (error) {
+    if (!isBerthError(error, "NO_CAPACITY") && !isBerthError(error, "UNAVAILABLE")) throw error;
+    return Math.round(performance.now() - since);
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.trunc(values.length / 2)] ?? 0;
+}
+
+const NODES = 1_000;
+const BATCH = 250;
+const ANSWER_MS = 5_000;
+const DAY = 86_400_000;
+
+test("the largest requests that are legal are answered or refused in 5 s, and others go on beside them", async () => {
+  await faultRun("F15", 1, async (run) => {
+    const database = await testDatabase();
+    try {
+      return await underWork({ run, database, servers: 1, callers: 4 }, async (work) => {
+        const [server] = work.servers;
+        if (!server) throw new Error("needs a server");
+        const poolId = await largePool(server.actors.admin, server.actors.fleet);
+        const berth = createBerth({ url: server.url, token: work.token, retries: 0 });
+        const from = work.load.calls.length;
+        const told: string[] = [];
+        for (let n = 0; n < run.count; n += 1)
+          for (const [name, ask] of worst(berth, poolId)) told.push(await timed(name, ask));
+        const beside = work.load.calls.slice(from).map((call) => call.endedAt - call.startedAt);
+        expect(beside.length).toBeGreaterThan(0);
+        return `${told.join(", ")}; ${beside.length} others' calls meanwhile: p99 ${p99(beside)} ms`;
+      });
+    } finally {
+      await database.close();
+    }
+  });
+}, 600_000);
+
+function p99(values: readonly number[]): number {
+  return Math.round(values.toSorted((a, b) => a - b)[Math.trunc(values.length * 0.99)] ?? 0);
+}
+
+/** Racks of 8 nodes, 8 GPUs a node. */
+async function largePool(admin: Berth, fleet: Work["servers"][number]["actors"]["fleet"]) {
+  const made = await fleet(pool(1, 1, { offers: { "t-a": { gpu: 100_000 } } }));
+  for (let from = 0; from < NODES; from += BATCH) {
+    const nodes = Array.from({ length: BATCH }, (_, i) =>
+      node(`large-${from + i}`, 8, { labels: { rack: `r${Math.trunc((from + i) / 8)}` } }),
+    );
+    await admin.fleet.putNodes({ siteId: made.siteId, poolId: made.poolId, nodes });
+  }
+  return made.poolId;
+}
+
+/** Each as large as its schema lets it be, on a pool that is large itself. */
+function worst(berth: Berth, poolId: string): [string, () => Promise<unknown>][] {
+  const whole = Array.from({ length: 8 }, () => ({ class: "gpu" as const, count: 64 }));
+  const eight = [{ class: "gpu" as const, count: 8 }];
+  const ask = { tenantId: "t-a", poolId, devices: eight, duration: "300d" };
+  const gang = { size: 64 };
+  const far = Date.now() + 60 * DAY;
+  return [
+    ["32,768 units", () => berth.reservations.create({ ...ask, devices: whole, gang })],
+    ["512 units in one gang", () => berth.reservations.create({ ...ask, gang, start: far })],
+    [
+      "a gang of 64 on one rack of 8",
+      () => berth.capacity.preview({ ...ask, gang: { size: 64, topologyKey: "rack" } }),
+    ],
+    [
+      "64 times the lines of 8 nodes",
+      () => berth.capacity.preview({ ...ask, devices: [{ class: "gpu", count: 64 }], gang }),
+    ],
+    ["a gang beside the first", () => berth.reservations.create({ ...ask, gang, start: far })],
+  ];
+}
+
+async function timed(name: string, ask: () => Promise<unknown>): Promise<string> {
+  const since = performance.now();
+  const answer = await ask().then(
+    () => "answered",
+    (error: unknown) => (isBerthError(error) ? error.code : String(error)),
+  );
+  const took = performance.now() - since;
+  expect(answer).toMatch(/^(answered|INVALID_INPUT|NO_CAPACITY|QUOTA_EXCEEDED|UNAVAILABLE)$/);
+  expect(took, name).toBeLessThan(ANSWER_MS);
+  return `${name} ${answer} in ${Math.round(took)} ms`;
+}

@@ -1,0 +1,69 @@
+/** Who guesses keys is held back before the database is asked, and nobody else is. */
+import { randomBytes } from "node:crypto";
+import { makeToken } from "@berth/api/testing";
+import { faultProxy, testDatabase } from "@berth/db/testing";
+import { expect, it } from "vitest";
+import { startServer } from "../harness.ts";
+
+/** Well formed, with the right checksum, and nobody's. */
+const strangersKey = () => makeToken(`key_${randomBytes(13).toString("hex")}`, randomBytes);
+
+it("of 2,000 guesses from one address 300 are looked at, and the database is not asked about the others", async () => {
+  const database = await testDatabase();
+  const proxy = await faultProxy(database.url);
+  const server = await startServer({
+    database: { ...database, url: proxy.url },
+    config: { trustedProxies: ["127.0.0.1"] },
+  });
+  try {
+    const good = await server.token("t-a");
+    const from = async (address: string, token: string) => {
+      const headers = { "x-forwarded-for": address };
+      return (await server.http("access.whoami", {}, { token, headers })).status;
+    };
+    const guess = async (address: string, times: number): Promise<number[]> => {
+      const statuses: number[] = [];
+      for (let n = 0; n < times; n += 1) statuses.push(await from(address, strangersKey()));
+      return statuses;
+    };
+    expect(await from("192.0.2.1", good)).toBe(200);
+
+    const all = await guess("192.0.2.1", 2_000);
+    expect(all).toEqual([...Array(300).fill(401), ...Array(1_700).fill(429)]);
+    expect(await from("192.0.2.1", good)).toBe(200);
+
+    // Nineteen more do what it did: each has tries of its own, and none of them is in another's way.
+    const addresses = Array.from({ length: 19 }, (_, n) => `192.0.2.${n + 2}`);
+    const theirs = await Promise.all(addresses.map((address) => guess(address, 20)));
+    expect(new Set(theirs.flat())).toEqual(new Set([401]));
+    expect(await from("192.0.2.200", good)).toBe(200);
+
+    // Without a database whoever asks it is told so; the guesser is not asked about.
+    proxy.set({ kind: "refuse" });
+    proxy.cutAll();
+    expect(new Set(await guess("192.0.2.1", 50))).toEqual(new Set([429]));
+    expect(await guess("192.0.2.201", 1)).toEqual([503]);
+  } finally {
+    await server.stop();
+    await proxy.close();
+    await database.close();
+  }
+}, 120_000);
+
+it("an IPv6 caller's addresses are counted as the network that it was given", async () => {
+  const server = await startServer({
+    config: { trustedProxies: ["127.0.0.1"], addressRateLimit: 5 },
+  });
+  try {
+    const from = async (address: string) => {
+      const headers = { "x-forwarded-for": address };
+      return (await server.http("access.whoami", {}, { headers })).status;
+    };
+    const statuses: number[] = [];
+    for (let n = 1; n <= 6; n += 1) statuses.push(await from(`2001:db8:0:1::${n}`));
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(await from("2001:db8:0:2::1")).toBe(200);
+  } finally {
+    await server.stop();
+  }
+});
