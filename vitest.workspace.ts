@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import type { Reporter, TestModule } from "vitest/node";
 
 /** Prints `N passed, N failed` as the run's very last line; a file that cannot load counts as failed. */
-class Tally implements Reporter {
+export class Tally implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], reason: string): void {
     const count = {
       passed: 0,
@@ -21,7 +21,19 @@ class Tally implements Reporter {
   }
 }
 
-const withDatabase = {
+/**
+ * Faults that wait for minutes, and judge by the clock how soon others go on: `pnpm faults` runs them on a
+ * machine that does nothing else.
+ */
+const BY_THEMSELVES = ["backends", "embedded", "full", "network", "slow", "stops"]
+  .map((name) => `apps/server/test/faults/database-${name}.test.ts`)
+  .concat(
+    ["killed", "failpoints", "stopped", "terminated", "interleavings/*"].map(
+      (name) => `apps/server/test/faults/${name}.test.ts`,
+    ),
+  );
+
+export const withDatabase = {
   globalSetup: ["packages/db/src/testing/global-setup.ts"],
   testTimeout: 60_000,
   hookTimeout: 120_000,
@@ -49,7 +61,12 @@ export default defineConfig({
         },
       },
       {
-        test: { name: "server", include: ["apps/*/test/**/*.test.ts"], ...withDatabase },
+        test: {
+          name: "server",
+          include: ["apps/*/test/**/*.test.ts"],
+          exclude: BY_THEMSELVES,
+          ...withDatabase,
+        },
       },
     ],
   },
