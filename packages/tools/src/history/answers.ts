@@ -66,6 +66,8 @@ export class Answers {
         (op) =>
           op.method === method &&
           op.outcome === "ok" &&
+          // What a key answers a second time was written by the call that it answered, or lost, before.
+          !op.replayed &&
           op.body["id"] === id &&
           op.body["version"] === version &&
           !wrote.has(op),
