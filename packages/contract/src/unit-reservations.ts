@@ -78,9 +78,8 @@ const ref = {
 const refInput = z
   .strictObject(ref)
   .meta({ id: "UnitReservationRef", description: "Which unit reservation." });
-const units = list(unitId, LIMITS.gpusPerNode, 1)
-  .refine((ids) => new Set(ids).size === ids.length, "must name each unit once")
-  .meta({ uniqueItems: true });
+// Which one is named twice is said by the rule itself.
+const units = list(unitId, LIMITS.gpusPerNode, 1).meta({ uniqueItems: true });
 const namedUnits = units.optional().describe("Units of the reservation; absent: all.");
 const orgs = (min: number) => list(anyTenantId, LIMITS.orgs, min);
 

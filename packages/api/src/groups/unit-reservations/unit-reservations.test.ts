@@ -56,8 +56,8 @@ describe("creating", () => {
     const [u0, u1] = machine.units;
     const cases: [object, (string | number)[][]][] = [
       [{ unitIds: [] }, [["unitIds"]]],
-      [{ unitIds: [u0, u0] }, [["unitIds"]]],
-      [{ unitIds: [u0, other.units[0], u1] }, [["unitIds", 1]]],
+      [{ unitIds: [u0, u0] }, [["unitIds", 1]]],
+      [{ unitIds: [u0, other.units[0], u1, u1] }, [["unitIds", 1]]],
       [{ unitIds: ["gpu-0"] }, [["unitIds", 0]]],
       [{ nodeId: noGroup.nodeId, unitIds: noGroup.units }, [["unitIds", 0]]],
       [{ allowedOrgIds: [] }, [["allowedOrgIds"]]],
