@@ -3,7 +3,7 @@ import { AUDIENCE, type FakeIssuer, fakeIssuer } from "@berth/api/testing";
 import { type Berth, createBerth, isBerthError } from "@berth/client";
 import type { Role } from "@berth/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Fleet, type TestServer, canaries, pool, startServer } from "./harness.ts";
+import { type Fleet, type TestServer, canaries, node, pool, startServer } from "./harness.ts";
 import { answerOf, askOf } from "./security/surfaces.ts";
 
 let issuer: FakeIssuer;
@@ -13,7 +13,8 @@ const lines: string[] = [];
 beforeAll(async () => {
   issuer = await fakeIssuer();
   const settings = issuer.settings({ roleClaims: [["realm_access", "roles"]] });
-  server = await startServer({ config: { oidc: { settings, clientId: "console" } }, lines });
+  const config = { oidc: { settings, clientId: "console" } };
+  server = await startServer({ config, lines });
   fleet = await server.fleet(pool(2, 8, { owner: "lab" }));
 });
 afterAll(async () => {
@@ -157,6 +158,26 @@ describe("the caller behind a token", () => {
     await eve.pools.update({ tenantId: "lab", poolId, policy: { label: "eve" } });
     const { entries } = await eve.access.audit({ tenantId: "lab", limit: 1 });
     expect(entries[0]?.principal).toBe(`oidc ${issuer.url} eve`);
+  });
+
+  it("is told of the unit reservations that it makes", async () => {
+    const plain = node("signed-in", 8);
+    const gpus = plain.gpus?.map((gpu) => ({ ...gpu, vfioGroup: String(gpu.index) }));
+    const { nodeIds, owner } = await server.fleet({ ...pool(0, 0), nodes: [{ ...plain, gpus }] });
+    const nodeId = String(nodeIds[0]);
+    const { units } = await server.admin.fleet.getNode({ tenantId: owner, nodeId });
+    const tenantId = "platform";
+    const token = await tokenOf("olga", "fleet-admin", { tenant: tenantId });
+    const operator = createBerth({ url: server.url, token });
+    const ask = { nodeId, unitIds: units.slice(0, 1).map(({ id }) => id), allowedOrgIds: ["lab"] };
+    const made = await operator.unitReservations.create(ask);
+    const told = async () => {
+      const { events } = await operator.events.list({ tenantId });
+      return events
+        .filter(({ type }) => type.startsWith("unitReservation."))
+        .map(({ data }) => data);
+    };
+    await expect.poll(told).toMatchObject([{ unitReservationId: made.id }]);
   });
 
   it("makes keys that end with its token, and none that are more than its role", async () => {

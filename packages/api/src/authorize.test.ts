@@ -309,6 +309,26 @@ describe("a narrowed key", () => {
     await it.invoke("reservations.release", { tenantId, reservationId: made["id"] }, it.admin);
   });
 
+  test("is not answered again what it may not ask, and a used key's other request is on file", async () => {
+    const { tenantId, poolId } = mine;
+    const wish = bookingInput({ tenantId, poolId, idempotencyKey: "narrow-actions" });
+    const made = await it.invoke("reservations.create", wish, await keyOf({}));
+    const reader = await keyOf({ actions: ["compute:reservations:read"] });
+    expect(await code("reservations.create", wish, reader)).toBe("FORBIDDEN");
+
+    const conflicts = async () => {
+      const [row] = await it.database.sql<{ n: number }[]>`
+        select count(*)::int as n from audit
+        where method = 'reservations.create' and outcome = 'CONFLICT' and tenant_id = ${tenantId}`;
+      return row?.n;
+    };
+    const before = await conflicts();
+    const other = { ...wish, duration: "2h" };
+    expect(await code("reservations.create", other, await keyOf({}))).toBe("CONFLICT");
+    await expect.poll(conflicts).toBe(Number(before) + 1);
+    await it.invoke("reservations.release", { tenantId, reservationId: made["id"] }, it.admin);
+  });
+
   test("neither reports a node of another pool nor brings one of its own there", async () => {
     const token = await keyOf({ poolIds: [mine.sparePoolId] });
     const { tenantId, siteId, poolId, nodeId, sparePoolId } = mine;

@@ -102,13 +102,13 @@ export async function authorized(step: Step): Promise<unknown> {
     return settled.replayed;
   }
   if (row.kind === "mutation") return audited(step, settled.scope);
-  return handler.run(row.kind === "subscription" ? rechecking(step) : call, input, settled.scope);
+  return handler.run(rechecking(step), input, settled.scope);
 }
 
 /** What is asked of a stream's caller again and again beside the key costs a query, so it is asked less often. */
 const SETTLED_MS = 4_000;
 
-/** The call of a stream: to recheck it is to take the chain again. */
+/** The call of what goes on for long, a stream or a wait: to recheck it is to take the chain again. */
 function rechecking(step: Step): Call {
   let settledAt = performance.now();
   const recheck = async (): Promise<void> => {
@@ -130,7 +130,7 @@ class Denied extends ApiError {}
 type Settled = { readonly replayed: unknown } | { readonly scope: object };
 
 async function settle(step: Step): Promise<Settled> {
-  const { row, call, handler, input } = step;
+  const { row, call, input } = step;
   const named = (input ?? {}) as Named;
   if (row.resource === "none") return { scope: {} };
   if (handedKind(row) === "units") return { scope: await unitScope(step, named) };
@@ -141,12 +141,24 @@ async function settle(step: Step): Promise<Settled> {
   }
   const { tenantId, node } = await subjectOf(step, named);
   const scope = await roleOn(call, tenantId);
-  const replayed = await handler.replay?.(call, input, scope);
+  const replayed = await replay(step, scope);
   if (replayed !== undefined) return { replayed };
   const { resource, handed } = await sight(step, scope, { ...named, node });
   checkKeyPools(step, named, resource);
   decide(call, row.action, hasFleetWay(row) ? [resource, { kind: "compute-fleet" }] : [resource]);
   return { scope: handed };
+}
+
+/** What is not among the key's actions is not answered again either: it is decided on, and refused. */
+async function replay(step: Step, scope: TenantScope): Promise<unknown> {
+  const { handler, call, input, row } = step;
+  if (!handler.replay || !actionInScope(call.principal, row.action)) return undefined;
+  try {
+    return await handler.replay(call, input, scope);
+  } catch (thrown) {
+    fileRefusal(step, scope.tenantId, thrown);
+    throw thrown;
+  }
 }
 
 /** What is outside the key's pools is not there for it; a whole tenant is, and is refused. */
@@ -309,14 +321,21 @@ async function audited(step: Step, scope: object): Promise<unknown> {
   const tenantId = "tenantId" in scope ? String(scope.tenantId) : principal.tenantId;
   const row = { principal: principal.id, tenantId, method, requestId };
   try {
-    const output = await handler.run(call, input, scope);
+    const output = await handler.run(rechecking(step), input, scope);
     await call.deps.audit.record({ ...row, outcome: "ok", target: targetOf(input, output) });
     return output;
   } catch (thrown) {
-    const outcome = toApiError(thrown).code;
-    void call.deps.audit.record({ ...row, outcome, target: targetOf(input, null) });
+    fileRefusal(step, tenantId, thrown);
     throw thrown;
   }
+}
+
+/** One that the method refused, or its used key: each is listed by itself. */
+function fileRefusal({ call, input }: Step, tenantId: string, thrown: unknown): void {
+  const { principal, method, requestId } = call;
+  const row = { principal: principal.id, tenantId, method, requestId };
+  const outcome = toApiError(thrown).code;
+  void call.deps.audit.record({ ...row, outcome, target: targetOf(input, null) });
 }
 
 const TARGETS = [

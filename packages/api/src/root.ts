@@ -79,6 +79,7 @@ export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
       if (token !== null) familiar.met(token);
       return found;
     }
+    if (token !== null) familiar.forget(token);
     deps.log.info({ requestId, ...found.refused }, "a call without a valid key");
     throw new ApiError("UNAUTHENTICATED");
   };

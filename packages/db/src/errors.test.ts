@@ -18,13 +18,16 @@ describe("isTransient", () => {
     expect(isTransient(withCode(code))).toBe(false);
   });
 
-  it.each("ECONNREFUSED ECONNRESET ETIMEDOUT EPIPE CONNECTION_CLOSED CONNECT_TIMEOUT".split(" "))(
-    "%s is a lost connection",
-    (code) => {
-      expect(isConnectionLoss(withCode(code))).toBe(true);
-      expect(isTransient(withCode(code))).toBe(true);
-    },
-  );
+  it.each(
+    (
+      "ECONNREFUSED ECONNRESET ETIMEDOUT EPIPE CONNECTION_CLOSED CONNECT_TIMEOUT CERT_HAS_EXPIRED " +
+      "DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE " +
+      "ERR_TLS_CERT_ALTNAME_INVALID 25006 28000 28P01 3D000"
+    ).split(" "),
+  )("%s is a lost connection", (code) => {
+    expect(isConnectionLoss(withCode(code))).toBe(true);
+    expect(isTransient(withCode(code))).toBe(true);
+  });
 
   it("is never true of an outcome that nobody knows", () => {
     expect(isTransient(new UnknownOutcome(withCode("57P01")))).toBe(false);

@@ -37,15 +37,26 @@ export function sqlState(error: unknown): string | undefined {
 
 /** The session was ended by the server or never came up; whatever it ran is over. */
 const SESSION_ENDED = /^(08...|57P0[1-5]|25P03)$/;
+/**
+ * It is not the database that it was: demoted to a replica, its password or its name changed. Whoever operates
+ * it puts that right; no batch of ours was wrong.
+ */
+const ANOTHER = /^(25006|28...|3D000)$/;
 /** No room, lock or connection now, or lost against another transaction. */
 const BUSY = /^(53100|53300|55P03|40001|40P01|57014)$/;
+/** Nobody we trust answers there, by Node's names: an expired certificate is not what the planner thought right. */
+const UNTRUSTED =
+  /^((CERT|CRL|UNABLE_TO|ERR_TLS|ERR_SSL)_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?)$/;
 const SOCKET =
   /^(CONNECTION_(CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
 /** Whether this error means that the connection it happened on is of no more use. */
 export function isConnectionLoss(error: unknown): boolean {
   const code = sqlState(error);
-  return code !== undefined && (SESSION_ENDED.test(code) || SOCKET.test(code));
+  return (
+    code !== undefined &&
+    [SESSION_ENDED, ANOTHER, SOCKET, UNTRUSTED].some((those) => those.test(code))
+  );
 }
 
 /** Whether the same statement may succeed when it is tried again shortly. Never true for an unknown outcome. */

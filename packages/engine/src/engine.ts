@@ -312,9 +312,22 @@ class BookingEngine implements Engine {
     } catch (error) {
       // Both sides are in one transaction, so the target's history speaks for both.
       const { kind } = store.failureOf(error);
-      if (kind === "unknown") return store.outcome(to.gateId, to.batch.id);
+      if (kind === "unknown") return this.#resolveMove(to);
       if (kind === "transient") return null;
       throw error;
+    }
+  }
+
+  /** As a batch's, and counted as one. */
+  async #resolveMove({ gateId, batch }: GateWrite): Promise<{ seq: number } | null> {
+    const { store, observer } = this.#context;
+    try {
+      const committed = await store.outcome(gateId, batch.id);
+      observer.unknownOutcome?.(committed ? "committed" : "aborted");
+      return committed;
+    } catch (error) {
+      observer.unknownOutcome?.("unresolved");
+      throw new Unavailable("the connection was lost before the answer; ask again", error);
     }
   }
 }

@@ -3,7 +3,7 @@
  * ordinary batch apply it. Correctness never waits for it, every process runs one, and doing it twice is
  * harmless: the second finds nothing due.
  */
-import { ok } from "@berth/domain";
+import { type GateId, ok } from "@berth/domain";
 import type { Engine } from "./engine.ts";
 import type { RunnerContext } from "./pool-runner.ts";
 import type { Command } from "./types.ts";
@@ -30,7 +30,7 @@ export class Lifecycle {
     const abort = new AbortController();
     this.#abort = abort;
     const { lifecycleMs, rebuildMs } = this.#context.options;
-    this.#loops = [this.#every(lifecycleMs, abort.signal, () => this.#settleDue())];
+    this.#loops = [this.#every(lifecycleMs, abort.signal, () => this.#settleDue(abort.signal))];
     if (rebuildMs > 0)
       this.#loops.push(this.#every(rebuildMs, abort.signal, () => this.#rebuildAll()));
   }
@@ -52,13 +52,25 @@ export class Lifecycle {
     }
   }
 
-  async #settleDue(): Promise<void> {
+  /** Round after round while one has not taken all: a thousand pools due at once do not wait for as many looks. */
+  async #settleDue(signal: AbortSignal): Promise<void> {
+    const seen = new Set<GateId>();
+    for (;;) {
+      const due = await this.#settleRound();
+      const known = seen.size;
+      for (const gateId of due) seen.add(gateId);
+      if (due.length < ROUND_MAX || seen.size === known || signal.aborted) return;
+    }
+  }
+
+  async #settleRound(): Promise<GateId[]> {
     const { store, observer, failpoint } = this.#context;
     const due = await store.due(ROUND_MAX);
     if (failpoint && due.length > 0) await failpoint("advance.selected");
     for (const { lateMs } of due) observer.lag?.(lateMs);
     await Promise.all(due.map(({ gateId }) => this.#engine.submit(gateId, SETTLE)));
     if (failpoint && due.length > 0) await failpoint("advance.applied");
+    return due.map(({ gateId }) => gateId);
   }
 
   async #rebuildAll(): Promise<void> {

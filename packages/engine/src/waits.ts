@@ -78,7 +78,7 @@ export class Waits {
   }
 
   /**
-   * @throws Cancelled when the signal fires: the waiter is taken away, unless it was served before
+   * @throws Cancelled when the signal fired and the waiter is taken away; it may have been served before
    * @throws Unavailable when this server stops, or the database cannot be asked
    */
   wait(wait: Wait, signal?: AbortSignal): Promise<Waited> {
@@ -87,8 +87,9 @@ export class Waits {
       const overAt = this.#host.elapsed() + (deadline - since) + LATE_MS;
       const lane = this.#lane(poolId);
       const gone = (): void => {
-        if (lane.callers.get(id) === caller) void this.#takeAway(lane, [caller]);
-        caller.reject(new Cancelled());
+        if (lane.callers.get(id) !== caller) return;
+        // Not before: whoever was told that it does not wait any more must not be served after that.
+        void this.#takeAway(lane, [caller]).then(() => caller.reject(new Cancelled()));
       };
       const forget = (): void => {
         signal?.removeEventListener("abort", gone);

@@ -49,6 +49,15 @@ const CONNECTIONS_MAX = 10_000;
 const KEEP_ALIVE_MS = 75_000;
 /** A year, for this host alone: what else runs under its name is not ours to say. */
 const HSTS = "max-age=31536000";
+/** What the hooks say on every other answer, for those that come by no hook. */
+const HOOKLESS_HEADERS = {
+  "content-security-policy": "default-src 'none';base-uri 'none';frame-ancestors 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "SAMEORIGIN",
+  "cache-control": "no-store",
+} as const;
 /** Fifty of the longest method names. */
 const PATH_MAX = 4_096;
 
@@ -65,7 +74,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: PATH_MAX },
     // A path that cannot be read, or is too long, comes by no hook and no other handler.
     frameworkErrors: (_error, { id }, reply) =>
-      sendProblem(reply.header("x-request-id", id), noSuchPath()),
+      sendProblem(reply.headers(HOOKLESS_HEADERS).header("x-request-id", id), noSuchPath()),
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
   app.server.maxConnections = CONNECTIONS_MAX;

@@ -30,7 +30,17 @@ function refuseOtherForms({ headers }: FastifyRequest): void {
   if (headers["content-encoding"] !== undefined) throw new NotJson("it is compressed");
 }
 
-function refusal(why: string): ApiError {
-  const message = why === "" ? "The body is not valid JSON." : `The body is not JSON: ${why}.`;
+/** An input that comes in the address is held to what a body is. @throws ApiError INVALID_INPUT */
+export function mindJson(text: string): void {
+  try {
+    strictJson(Buffer.from(text));
+  } catch (error) {
+    throw error instanceof NotJson ? refusal(error.why, "input") : error;
+  }
+}
+
+function refusal(why: string, what = "body"): ApiError {
+  const message =
+    why === "" ? `The ${what} is not valid JSON.` : `The ${what} is not JSON: ${why}.`;
   return new ApiError("INVALID_INPUT", { message });
 }

@@ -55,18 +55,28 @@ export async function createGatekeeper(
   });
   const policy = `"principal";q=${options.rateLimit};w=${WINDOW_SECONDS}`;
 
+  const looking = createLooking();
+
   async function authenticated(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
     const token = bearer(request);
-    const failures = budgetOf(await strangers(request, { increment: false }));
-    if (failures.left <= 0 && (token === null || !options.api.familiar(token)))
-      throw tooMany(reply, failures);
-    request.context = options.api.context({ token, requestId: request.id });
-    try {
-      return await request.context.authenticate();
-    } catch (error) {
-      if (error instanceof ApiError && error.code === "UNAUTHENTICATED") await strangers(request);
-      throw error;
-    }
+    const context = options.api.context({ token, requestId: request.id });
+    request.context = context;
+    const ask = async (): Promise<Principal> => {
+      try {
+        return await context.authenticate();
+      } catch (error) {
+        if (error instanceof ApiError && error.code === "UNAUTHENTICATED") await strangers(request);
+        throw error;
+      }
+    };
+    if (token !== null && options.api.familiar(token)) return ask();
+    const count = await strangers(request, { increment: false });
+    const failures = budgetOf(count);
+    if (failures.left <= 0) throw tooMany(reply, failures);
+    if (token === null) return ask();
+    const found = looking.once({ address: count.key, token }, failures.left, ask);
+    if (found === null) throw tooMany(reply, { left: 0, resetSeconds: 1 });
+    return found;
   }
 
   return {
@@ -81,6 +91,38 @@ export async function createGatekeeper(
       void reply.header("ratelimit-policy", policy);
       void reply.header("ratelimit", `"principal";r=${principal.left};t=${principal.resetSeconds}`);
       if (principal.exceeded) throw tooMany(reply, principal);
+    },
+  };
+}
+
+interface Looking {
+  /**
+   * The answer about that token: another call's, if one is being asked for now. Null when as many others of
+   * the address are being looked at as it may still get wrong.
+   */
+  once(
+    asked: { readonly address: string; readonly token: string },
+    left: number,
+    ask: () => Promise<Principal>,
+  ): Promise<Principal> | null;
+}
+
+/** New tokens that are looked at right now: of guesses made at once none has failed yet when the next one comes. */
+function createLooking(): Looking {
+  const addresses = new Map<string, Map<string, Promise<Principal>>>();
+  return {
+    once({ address, token }, left, ask) {
+      const tokens = addresses.get(address) ?? new Map<string, Promise<Principal>>();
+      const same = tokens.get(token);
+      if (same) return same;
+      if (tokens.size >= left) return null;
+      const found = ask().finally(() => {
+        tokens.delete(token);
+        if (tokens.size === 0) addresses.delete(address);
+      });
+      tokens.set(token, found);
+      addresses.set(address, tokens);
+      return found;
     },
   };
 }

@@ -5,7 +5,7 @@ import { fastifyRequestHandler } from "@trpc/server/adapters/fastify";
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bodyLimitOf, contextOf, failed, hangingUp, recordOf, refused } from "./calls.ts";
-import { takeJson } from "./json-body.ts";
+import { mindJson, takeJson } from "./json-body.ts";
 import { errorHeaders, fromThrown, notJson } from "./problem.ts";
 import { STREAM_HEADERS } from "./event-stream.ts";
 import type { SurfaceOptions } from "./rest.ts";
@@ -44,7 +44,7 @@ export function trpc(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions
 
 /** What tRPC refuses before it knows whose request it is, so that its answer could not name the request. */
 function refuseUnreadable(
-  { method, headers, query }: FastifyRequest,
+  { method, headers, query, url }: FastifyRequest,
   names: readonly string[],
 ): void {
   // tRPC decodes the path once more, and would run calls that were not counted.
@@ -53,6 +53,9 @@ function refuseUnreadable(
   if (method === "POST" && !json) throw notJson();
   if (Object.hasOwn(query as object, "connectionParams"))
     throw new ApiError("INVALID_INPUT", { message: "There are no connection parameters here." });
+  // Read as tRPC will read it, which is not quite as the router does.
+  const inputs = URL.parse(url, "http://localhost")?.searchParams.getAll("input") ?? [];
+  for (const input of inputs) mindJson(input);
   const stream = names.find((name) => STREAMS.has(name));
   if (stream !== undefined && (names.length > 1 || Object.hasOwn(query as object, "batch")))
     throw new ApiError("INVALID_INPUT", { message: `${stream} is a stream: open it by itself.` });

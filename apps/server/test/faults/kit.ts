@@ -38,7 +38,7 @@ export async function faultRun(
   } catch (error) {
     const file = relative(process.cwd(), expect.getState().testPath ?? "");
     process.stdout.write(
-      `${id} failed: FAULT_SEED=${seed} FAULT_TIMES=${factor} npx -y pnpm@10.34.8 test --project server ${file}\n`,
+      `${id} failed: FAULT_SEED=${seed} FAULT_TIMES=${factor} npx -y pnpm@10.34.8 faults ${file}\n`,
     );
     throw error;
   }
@@ -85,6 +85,9 @@ export interface Look {
   readonly servers?: readonly SpawnedServer[];
 }
 
+/** What a server logs when the database refuses what it planned: those that are dead have no metrics to ask. */
+const REFUSED = "the database refused a planned batch";
+
 /**
  * After a fault: every invariant holds, every acknowledged call is kept and nothing is half there, nobody has
  * crashed, and the database never had to refuse what was planned.
@@ -92,6 +95,7 @@ export interface Look {
 export async function expectSound({ database, load, servers = [] }: Look): Promise<void> {
   for (const server of servers) {
     expectNoCrash(server);
+    expect(server.stdout()).not.toContain(REFUSED);
     const { exitCode, signalCode } = server.process;
     if (exitCode === null && signalCode === null)
       expect(await counter(server.url, "berth_violations_total")).toBe(0);

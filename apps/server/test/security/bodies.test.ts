@@ -114,6 +114,19 @@ describe("what parsers disagree about", () => {
     }
   });
 
+  it.each([
+    ["a name given twice", '{"json":{"tenantId":"t-b","tenantId":"t-a"}}', "given twice"],
+    ["a number that no double holds", '{"json":{"tenantId":"t-a","limit":1e400}}', "too large"],
+    ["a prototype", '{"json":{"tenantId":"t-a","__proto__":{}}}', "__proto__"],
+    ["half a text", '{"json":{"tenantId":"t-', "not valid JSON"],
+  ])("%s is refused in an address, too", async (_what, input, words) => {
+    const query = new URLSearchParams({ input }).toString();
+    const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+    const response = await fetch(`${server.url}${TRPC}?${query}`, { headers });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain(words);
+  });
+
   it("10,000 levels are refused, and the same each time", async () => {
     const deep = `{"tenantId":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
     const first = await send(LIST, deep);

@@ -50,6 +50,41 @@ it("of 2,000 guesses from one address 300 are looked at, and the database is not
   }
 }, 120_000);
 
+it("guesses made at once are counted before any of them has failed, and a good key's first calls are not", async () => {
+  const database = await testDatabase();
+  const proxy = await faultProxy(database.url);
+  const server = await startServer({
+    database: { ...database, url: proxy.url },
+    config: { trustedProxies: ["127.0.0.1"] },
+  });
+  try {
+    const good = await server.token("t-a");
+    const from = async (address: string, token: string) => {
+      const headers = { "x-forwarded-for": address };
+      return (await server.http("access.whoami", {}, { token, headers })).status;
+    };
+    const tally = (statuses: readonly number[]) =>
+      Object.fromEntries(
+        Object.entries(Object.groupBy(statuses, String)).map(([s, all]) => [s, all?.length]),
+      );
+    // Nothing that is asked of the database comes back while they all arrive.
+    proxy.set({ kind: "latency", ms: 30 });
+    const guesses = Array.from({ length: 900 }, () => from("192.0.2.1", strangersKey()));
+    const firsts = Array.from({ length: 400 }, () => from("192.0.2.2", good));
+    const same = strangersKey();
+    const copies = Array.from({ length: 400 }, () => from("192.0.2.3", same));
+    expect(tally(await Promise.all(guesses))).toEqual({ 401: 300, 429: 600 });
+    expect(tally(await Promise.all(firsts))).toEqual({ 200: 400 });
+    expect(tally(await Promise.all(copies))).toEqual({ 401: 400 });
+    // One wrong key is one guess, however often it comes at once.
+    expect(await from("192.0.2.3", strangersKey())).toBe(401);
+  } finally {
+    await server.stop();
+    await proxy.close();
+    await database.close();
+  }
+}, 120_000);
+
 it("an IPv6 caller's addresses are counted as the network that it was given", async () => {
   const server = await startServer({
     config: { trustedProxies: ["127.0.0.1"], addressRateLimit: 5 },

@@ -25,6 +25,7 @@ const KINDS: readonly (readonly [string, string, Init])[] = [
   ["the contract", "/openapi.json", {}],
   ["the metrics", "/metrics", { headers: { authorization: `Bearer ${"m".repeat(32)}` } }],
   ["nothing", "/nowhere", {}],
+  ["a path that cannot be read", "/%zz", {}],
   ["another verb", "/healthz", { method: "DELETE" }],
 ];
 

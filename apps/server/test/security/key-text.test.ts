@@ -82,7 +82,7 @@ it("a mistyped key costs no query: without a database it is refused, and not tol
   const database = await testDatabase();
   const proxy = await faultProxy(database.url);
   const server = await startServer({ database: { ...database, url: proxy.url } });
-  const { secret } = await server.admin.access.createKey({
+  const { key, secret } = await server.admin.access.createKey({
     tenantId: "platform",
     role: "tenant-viewer",
     name: "typed",
@@ -90,6 +90,8 @@ it("a mistyped key costs no query: without a database it is refused, and not tol
   const ask = async (token: string) =>
     (await server.http("access.whoami", {}, { token })).body["code"];
   try {
+    // The server has just seen the key, and remembers it.
+    expect(await ask(secret)).toBeUndefined();
     proxy.set({ kind: "refuse" });
     proxy.cutAll();
     const { refused } = proxy.counts;
@@ -102,6 +104,8 @@ it("a mistyped key costs no query: without a database it is refused, and not tol
     expect(asked).toEqual(asked.map(() => "UNAUTHENTICATED"));
     // What does ask the database: a key that is whole, and that nobody has been seen with.
     expect(await ask(newKey())).toBe("UNAVAILABLE");
+    // And no less one whose id is a key's and whose secret is not: nothing tells the two apart.
+    expect(await ask(makeToken(`key_${key.id.slice(4)}`, randomBytes))).toBe("UNAVAILABLE");
     expect(proxy.counts.refused).toBeGreaterThan(refused);
   } finally {
     await server.stop();

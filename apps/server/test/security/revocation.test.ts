@@ -72,7 +72,7 @@ async function refusedAfter(
 
 const makeKey = async (
   tenantId: string,
-  role: "tenant-viewer" | "tenant-admin",
+  role: "tenant-viewer" | "tenant-operator" | "tenant-admin",
   more: object = {},
 ) => servers[0].admin.access.createKey({ tenantId, role, name: `of ${tenantId}`, ...more });
 
@@ -102,6 +102,44 @@ describe("refused by both servers within 5 s", () => {
     for (const took of await refusedAfter(event, list, "UNAUTHENTICATED"))
       expect(took).toBeLessThanOrEqual(WITHIN_MS);
     await expectEnded(streams, event, "UNAUTHENTICATED");
+  });
+
+  it("a key that was revoked, what it waited for not booked", async () => {
+    const { key, secret: token } = await makeKey("t-own", "tenant-operator");
+    const { poolId } = await servers[0].fleet(pool(1, 1, { owner: "t-own" }));
+    const ask = {
+      tenantId: "t-own",
+      poolId,
+      devices: [{ class: "gpu", count: 1 }],
+      duration: "1h",
+    };
+    const book = (server: TestServer, more: object) =>
+      server.http("reservations.create", { ...ask, ...more }, { token });
+    const taken = await book(servers[0], { idempotencyKey: "taken" });
+    expect(taken.status).toBe(200);
+    const waiting = servers.map(async (server, n) => {
+      const wait = { wait: { timeoutMs: 30_000 }, idempotencyKey: `waits-${n}` };
+      const { body } = await book(server, wait);
+      return { code: body["code"], at: performance.now() };
+    });
+    const { sql } = servers[0].database;
+    const waiters = async () =>
+      (await sql`select 1 from waiters where pool_id = ${poolId} and done_at is null`).length;
+    await expect.poll(waiters, { timeout: 10_000 }).toBe(2);
+    await servers[0].admin.access.revokeKey({ keyId: key.id });
+    const event = performance.now();
+    for (const { code, at } of await Promise.all(waiting)) {
+      expect(code).toBe("UNAUTHENTICATED");
+      expect(at - event).toBeLessThanOrEqual(WITHIN_MS);
+    }
+    // Room comes, and nobody is there any more to take it.
+    const { admin } = servers[0];
+    await admin.reservations.release({
+      tenantId: "t-own",
+      reservationId: String(taken.body["id"]),
+    });
+    const { reservations } = await admin.reservations.list({ tenantId: "t-own", poolId });
+    expect(reservations.map(({ state }) => state)).toEqual(["released"]);
   });
 
   it("a key whose time is over, its streams ended", async () => {

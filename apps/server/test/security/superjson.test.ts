@@ -103,6 +103,8 @@ it(`${RUNS} of them, and none is taken for what it is not, makes work, or ends t
     `superjson: ${RUNS} envelopes, ${[...codes].map(([code, n]) => `${n} × ${code}`).join(", ")}, slowest ${slowest.toFixed(0)} ms, BERTH_SEED=${SEED}\n`,
   );
   expect(wrong).toEqual([]);
+  // Read by superjson itself, the worst of them take many seconds; a busy machine takes no such time for one.
+  expect(slowest).toBeLessThan(2_000);
   expect((await server.http("access.whoami", {})).status).toBe(200);
   expect(membersOf()).toEqual(before);
 }, 600_000);

@@ -10,6 +10,8 @@ const REMEMBERED_MAX = 50_000;
 export interface Familiar {
   /** The token was just accepted. */
   met(token: string): void;
+  /** It was refused: who presents it is a stranger from now on. */
+  forget(token: string): void;
   /** Whether it was accepted by this process within the last hour. It may have been revoked since. */
   knows(token: string): boolean;
 }
@@ -24,6 +26,9 @@ export function createFamiliar(elapsed: () => number = () => performance.now()):
       metAt.delete(hash);
       if (metAt.size >= REMEMBERED_MAX) metAt.delete(metAt.keys().next().value ?? "");
       metAt.set(hash, elapsed());
+    },
+    forget(token) {
+      metAt.delete(hashToken(token).toString("base64"));
     },
     knows(token) {
       const at = metAt.get(hashToken(token).toString("base64"));

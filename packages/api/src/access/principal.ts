@@ -1,6 +1,6 @@
 /** Who a credential stands for. */
 import type { TenantId } from "@berth/domain";
-import type { KeyPrincipal, Role, TokenPrincipal } from "../call.ts";
+import type { KeyPrincipal, Principal, Role, TokenPrincipal } from "../call.ts";
 
 export type { TokenPrincipal } from "../call.ts";
 
@@ -9,6 +9,14 @@ export type KeyFacts = Omit<KeyPrincipal, "id" | "credential">;
 /** Text of (tenant, name) that no other pair shares: a tenant id never holds a slash. */
 export function keyPrincipal(facts: KeyFacts): KeyPrincipal {
   return { id: `${facts.tenantId}/${facts.name}`, credential: "key", ...facts };
+}
+
+/**
+ * Whom it names as the maker of a unit reservation, whose events go to the maker's tenant: the text before
+ * the first slash. A token's own id says nothing of a tenant.
+ */
+export function makerOf({ id, credential, tenantId }: Principal): string {
+  return credential === "token" ? `${tenantId}/${id}` : id;
 }
 
 export interface TokenFacts {

@@ -32,7 +32,7 @@ export function changeTerm(
   return after;
 }
 
-/** The tenant of the principal that made it: a principal is its tenant, a slash and a name. */
+/** The tenant of the principal that made it, which stands before the first slash. */
 function operatorOf({ createdBy }: UnitReservation): TenantId {
   return createdBy.slice(0, createdBy.indexOf("/"));
 }

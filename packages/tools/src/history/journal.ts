@@ -35,16 +35,20 @@ export async function installJournal(sql: Client): Promise<void> {
       tbl text not null, op text not null, data jsonb not null);
     create function history.note() returns trigger language plpgsql as $$
     begin
+      -- What goes to another gate leaves this one: a node, with its units and all that is said of it.
+      if tg_op = 'UPDATE' and to_jsonb(old) -> tg_argv[0] <> to_jsonb(new) -> tg_argv[0] then
+        insert into history.journal (tbl, op, data) values (tg_table_name, 'D', to_jsonb(old));
+      end if;
       insert into history.journal (tbl, op, data) values (tg_table_name, left(tg_op, 1),
         case when tg_op = 'DELETE' then to_jsonb(old) else to_jsonb(new) end);
       return null;
     end $$;
-    ${Object.keys(GATE_OF).map(trigger).join("\n")}`);
+    ${Object.entries(GATE_OF).map(trigger).join("\n")}`);
 }
 
-const trigger = (table: string): string =>
+const trigger = ([table, gate]: readonly [string, string]): string =>
   `create trigger history after insert or update or delete on ${table}
-     for each row execute function history.note();`;
+     for each row execute function history.note('${gate}');`;
 
 interface JournalRow {
   readonly xid: string;

@@ -26,6 +26,8 @@ const eventsSuite: Suite = {
   project: "db",
   file: "packages/api/src/groups/events/events.test.ts",
 };
+const feedSuite: Suite = { project: "db", file: "packages/api/src/feed/feed.test.ts" };
+const TAIL = "packages/api/src/feed/tail.ts";
 const simulation: Suite = {
   project: "db",
   file: "packages/engine/src/simulation-even.test.ts",
@@ -92,6 +94,20 @@ export const BUGS: readonly SeededBug[] = [
     edits: [{ find: "      and xid < pg_snapshot_xmin(pg_current_snapshot())\n", replace: "" }],
     suite: eventsSuite,
     expect: /does not skip a transaction that is held open/,
+  },
+  {
+    name: "the live feed has no horizon",
+    file: TAIL,
+    edits: [{ find: "          and xid < pg_snapshot_xmin(pg_current_snapshot())\n", replace: "" }],
+    suite: feedSuite,
+    expect: /every event once and in order while many write/,
+  },
+  {
+    name: "a stream is resumed with >=",
+    file: TAIL,
+    edits: [{ find: "and (xid, id) > (", replace: "and (xid, id) >= (" }],
+    suite: feedSuite,
+    expect: /every event once and in order while many write|resumes after a break/,
   },
   {
     name: "quota is not returned on release",
@@ -162,7 +178,7 @@ export const BUGS: readonly SeededBug[] = [
     expect: /a server holds of|is not the one that is there|is stored as|was left undone/,
   },
   {
-    name: "a watcher's cursor is read with >=",
+    name: "a reader's cursor is read with >=",
     file: "packages/api/src/groups/events/feed.ts",
     edits: [{ find: "and (xid, id) > (", replace: "and (xid, id) >= (" }],
     suite: eventsSuite,

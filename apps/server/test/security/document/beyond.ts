@@ -78,6 +78,11 @@ export const RULES: readonly Rule[] = [
   },
   { of: ["reservations.extend"], issue: /end/, said: "not before the present one" },
   {
+    of: ["reservations.extend"],
+    issue: /^a booking of this pool lasts/,
+    said: "the pool's longest booking",
+  },
+  {
     of: ["capacity.timeline"],
     issue: /^a timeline (?:spans at most 7 days|has at most)/,
     said: "one of over 7 days and one of over 336 buckets are INVALID_INPUT",

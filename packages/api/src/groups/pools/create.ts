@@ -104,13 +104,13 @@ async function replay(
     stored.sharing === input.sharing &&
     stored.agent === poolAgent(input) &&
     stored.providerAccountId === (input.providerAccountId ?? null);
+  // Another key of the same principal may be limited to other pools: it learns nothing of this one.
+  if (!poolInScope(call.principal, poolId)) return undefined;
   if (!same)
     throw conflict("key", {
       message: "The key made a pool with another site, class, sharing, agent or provider account.",
       ids: [poolId],
     });
-  // Another key of the same principal may be limited to other pools.
-  if (!poolInScope(call.principal, poolId)) return undefined;
   call.answer.replayed = true;
   return storedPool(call, { poolId, ...ownSight(scope.tenantId) });
 }

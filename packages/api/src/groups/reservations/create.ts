@@ -7,6 +7,7 @@ import { poolInScope } from "../../access/scope.ts";
 import type { Call, Handler, PoolScope, TenantScope } from "../../call.ts";
 import { conflict, fromRefusal } from "../../errors.ts";
 import { bookingAsk, bookingIssues } from "./booking-ask.ts";
+import { whileAllowed } from "../../while-allowed.ts";
 import { refusalNow } from "./refusal-now.ts";
 import { requestHash } from "./request-hash.ts";
 import { keyRow } from "./store.ts";
@@ -43,7 +44,9 @@ export const create: Handler<"reservations.create"> = {
     // 3. It waits: until it is served, its time is over or its caller hangs up.
     if (value.ok && value.value.waiter) {
       const { waiter } = value.value;
-      const became = await call.deps.engine.wait({ waiter, since: decided.seq }, call.signal);
+      const became = await whileAllowed(call, (signal) =>
+        call.deps.engine.wait({ waiter, since: decided.seq }, signal),
+      );
       if (became === "served") return storedReservation(call, { poolId, id: waiter.id });
     }
 

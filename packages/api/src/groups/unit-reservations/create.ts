@@ -1,6 +1,7 @@
 /** Sets units of a node aside for some orgs. */
 import { type Input, parseTimeText } from "@berth/contract";
 import { type TenantId, createUnitReservation, invariant } from "@berth/domain";
+import { makerOf } from "../../access/principal.ts";
 import type { Call, Handler } from "../../call.ts";
 import { fromIssues } from "../../errors.ts";
 import { changeAtNode, namedNode } from "./at-node.ts";
@@ -34,7 +35,7 @@ export const create: Handler<"unitReservations.create"> = {
       endsAt: timeOf(input.endsAt),
       reason,
       contractRef,
-      createdBy: call.principal.id,
+      createdBy: makerOf(call.principal),
     };
     const made = await changeAtNode(call, scope, (turn) => createUnitReservation(turn, ask));
     return unitReservationView(made);
