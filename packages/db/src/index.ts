@@ -37,4 +37,3 @@ export type {
   StoredCounts,
   StoreFailure,
 } from "./store/types.ts";
-export * as schema from "./schema/index.ts";
