@@ -94,6 +94,8 @@ export class SlotPool {
 
   /** A statement that failed fails the transaction, whatever its caller made of the error. */
   async #body<T>(slot: Slot, work: (tx: SlotTransaction) => Promise<T>): Promise<T> {
+    // It can die with its answer to `begin`; what is begun after that nobody would wait for.
+    if (slot.dead) throw new ConnectionLost();
     let failed: { error: unknown } | null = null;
     let over = false;
     const running = new Set<Promise<unknown>>();
