@@ -21,17 +21,10 @@ export class Tally implements Reporter {
   }
 }
 
-/**
- * Faults that wait for minutes, and judge by the clock how soon others go on: `pnpm faults` runs them on a
- * machine that does nothing else.
- */
-const BY_THEMSELVES = ["backends", "embedded", "full", "network", "slow", "stops"]
-  .map((name) => `apps/server/test/faults/database-${name}.test.ts`)
-  .concat(
-    ["killed", "failpoints", "stopped", "terminated", "interleavings/*"].map(
-      (name) => `apps/server/test/faults/${name}.test.ts`,
-    ),
-  );
+/** Faults that take many minutes at their whole counts; `pnpm faults` runs them too. */
+const BY_THEMSELVES = ["killed", "failpoints"].map(
+  (name) => `apps/server/test/faults/${name}.test.ts`,
+);
 
 export const withDatabase = {
   globalSetup: ["packages/db/src/testing/global-setup.ts"],

@@ -8,7 +8,7 @@ const KILLS = 5;
 /** Of each kind. */
 const RESTARTS = 3;
 /** From the loss to the 503 of /readyz, which waits no longer for an answer, and from the database's return to its 200; milliseconds. */
-const NOTICED_MS = 2_000;
+const NOTICED_MS = 1_000;
 const BACK_MS = 5_000;
 
 test("the database killed with SIGKILL keeps what was acknowledged; the servers say so and come back by themselves", async () => {
