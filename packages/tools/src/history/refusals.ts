@@ -11,7 +11,7 @@ const ZERO = { vcpu: 0, memoryGiB: 0, hugepages1Gi: 0 };
 /** @param moments the pool as it was when the refusal may have been decided, each */
 export function checkNoCapacity(op: Operation, moments: () => View[], report: Report): boolean {
   if (op.method !== "reservations.create" || waited(op)) return false;
-  const right = moments().some((view) => asked(op, view).some((request) => noRoom(view, request)));
+  const right = moments().some((view) => asked(op, view).some((then) => noRoom(view, then)));
   if (!right)
     report("COULD_HAVE_FIT", `operation ${op.n} at ${String(op.seq)}: ${brief(op.input)}`);
   return true;
@@ -23,10 +23,10 @@ function waited({ input }: Operation): boolean {
 }
 
 /** No room, and none by the end of a notice that somebody could have been given. */
-function noRoom(view: View, request: FitRequest): boolean {
+function noRoom(view: View, { request, now }: Asked): boolean {
   if (fits(view, request)) return false;
   if (request.spot) return true;
-  const later = afterNotice(view, request);
+  const later = afterNotice(view, { request, now });
   if (later.start !== request.start && fits(view, later)) return true;
   const victims = view.reservations.filter(
     (row) => row.spot && row.state !== "preempting" && meets(row, later),
@@ -34,15 +34,22 @@ function noRoom(view: View, request: FitRequest): boolean {
   return victims.length === 0 || !fits(without(view, victims, later.start), later);
 }
 
-function afterNotice(view: View, request: FitRequest): FitRequest {
+function afterNotice(view: View, { request, now }: Asked): FitRequest {
   const spot = view.pool?.policy["spot"] as { noticeSeconds?: number } | undefined;
-  const start = Math.max(request.start, view.at + (spot?.noticeSeconds ?? NOTICE_SECONDS) * 1_000);
+  const start = Math.max(request.start, now + (spot?.noticeSeconds ?? NOTICE_SECONDS) * 1_000);
   return { ...request, start, end: start + request.end - request.start };
 }
 
+interface Asked {
+  /** When it was decided; nothing need have been written then, so the pool's own time may be an earlier one. */
+  readonly now: number;
+  readonly request: FitRequest;
+}
+
 /** The request at the earliest and at the latest instant at which it may have been decided. */
-function asked(op: Operation, view: View): FitRequest[] {
-  return [...new Set([view.at, Math.max(view.at, op.endedAt)])].map((now) => requestOf(op, now));
+function asked(op: Operation, view: View): Asked[] {
+  const instants = new Set([view.at, Math.max(view.at, op.endedAt)]);
+  return [...instants].map((now) => ({ now, request: requestOf(op, now) }));
 }
 
 export function requestOf(
@@ -81,7 +88,7 @@ export function checkQuotaExceeded(op: Operation, moments: () => View[], report:
 
 function windowsOf(op: Operation, view: View): Span[] {
   if (op.method === "reservations.create")
-    return asked(op, view).flatMap((request) => [request, afterNotice(view, request)]);
+    return asked(op, view).flatMap((then) => [then.request, afterNotice(view, then)]);
   const row = view.reservations.find(({ id }) => id === op.input["reservationId"]);
   return row ? [{ start: row.end, end: Number(op.input["end"]) }] : [];
 }
