@@ -94,7 +94,8 @@ const asked = tree
       action: fc.oneof(
         { weight: 20, arbitrary: fc.constantFrom<string>(...fitting) },
         { weight: 9, arbitrary: fc.constantFrom<string>(...ACTIONS) },
-        fc.string(),
+        // Also what every object answers to.
+        fc.oneof(fc.string(), fc.constantFrom("toString", "constructor", "__proto__")),
       ),
       resource: fc.constant(resource),
     });

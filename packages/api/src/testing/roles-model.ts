@@ -46,7 +46,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 
 export function mayDo(who: Principal, action: string, resource: Resource): boolean {
-  const rule = RULES[action];
+  const rule = Object.hasOwn(RULES, action) ? RULES[action] : undefined;
   if (!rule || !(who.scope?.actions?.includes(action) ?? true)) return false;
   if (!rule.on.includes(resource.kind)) return false;
   if (who.role === "fleet-admin") return true;
