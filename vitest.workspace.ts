@@ -21,8 +21,8 @@ export class Tally implements Reporter {
   }
 }
 
-/** Faults that take many minutes at their whole counts; `pnpm faults` runs them too. */
-const BY_THEMSELVES = ["killed", "failpoints"].map(
+/** Faults that take many minutes at their whole counts, or judge others' slowest call: `pnpm faults` runs them. */
+const BY_THEMSELVES = ["killed", "failpoints", "largest-requests"].map(
   (name) => `apps/server/test/faults/${name}.test.ts`,
 );
 
