@@ -157,6 +157,15 @@ describe("a watcher", () => {
     expect(written).toBeGreaterThan(700);
   });
 
+  test("that is told of more at once than a look takes has each once and in order", async () => {
+    const { tenantId } = world;
+    const reading = await read({ tenantId });
+    await write(tenantId, 2_500);
+    const all = idsOf(await listed(tenantId)).slice(-2_500);
+    await vi.waitFor(() => expect(reading.ids.at(-1)).toBe(all.at(-1)), WAIT);
+    expect(reading.ids).toEqual(all);
+  });
+
   test("without a cursor is told of what is to come, and resumes after a break before the first event", async () => {
     const tenantId = world.tenantId;
     const before = idsOf(await listed(tenantId));

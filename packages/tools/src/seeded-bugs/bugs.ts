@@ -103,13 +103,6 @@ export const BUGS: readonly SeededBug[] = [
     expect: /every event once and in order while many write/,
   },
   {
-    name: "a stream is resumed with >=",
-    file: TAIL,
-    edits: [{ find: "and (xid, id) > (", replace: "and (xid, id) >= (" }],
-    suite: feedSuite,
-    expect: /every event once and in order while many write|resumes after a break/,
-  },
-  {
     name: "quota is not returned on release",
     file: "packages/domain/src/state/holdings.ts",
     edits: [
