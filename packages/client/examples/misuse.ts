@@ -1,5 +1,5 @@
 /** What must not compile. Each mistake is expected, so one that compiles after all is an error here. */
-import { createBerth, isBerthError } from "@berth/client";
+import { createBerth, gpus, isBerthError } from "@berth/client";
 import type { Berth, BookingRequest, Reservation } from "@berth/client";
 
 /** Right: the ground that the mistakes below stand on. */
@@ -41,10 +41,62 @@ export async function mistakes(): Promise<void> {
   createBerth({ url: "https://berth.internal", apiKey: "key" });
   // @ts-expect-error an answer is not any: it has no made-up methods
   reservation.cancel();
+  // @ts-expect-error the option has another name
+  createBerth({ url: "https://berth.internal", retries: 3 });
+}
+
+export async function finished(): Promise<void> {
+  const list = berth.reservations.list({ tenantId: "acme" });
+  for await (const { id } of list) void id.length;
+  // @ts-expect-error how many there are is nobody's promise
+  await list.toArray();
+  // @ts-expect-error what holds a page is no entry
+  for await (const { nextCursor } of list) void nextCursor;
+  // @ts-expect-error pools come all at once
+  void berth.pools.list({ tenantId: "acme" })[Symbol.asyncIterator];
+
+  const result = await berth.reservations.create(good).safe();
+  // @ts-expect-error whether it was booked has to be looked at first
+  void result.data.id;
+  if (result.ok) void result.data.id.length;
+  else void result.error.code.length;
+  const { requestId } = await berth.reservations.create(good).withResponse();
+  // @ts-expect-error a server need not name a request
+  void requestId.length;
+
+  const shape = gpus(16, { together: "rack", selector: { model: "H100" } });
+  await berth.capacity.preview({ ...good, ...shape });
+  // @ts-expect-error units that are named are not so many of any kind
+  gpus(1, { selector: { unitIds: ["unit"] } });
+  // @ts-expect-error how many is a number
+  gpus("16");
+
+  const hold = await berth.hold(good, { signal: AbortSignal.timeout(1_000) });
+  const loss = await hold.lost;
+  // @ts-expect-error there is no such reason
+  if (loss.details.reason === "stolen") return;
+  // @ts-expect-error the newest reservation is the server's to say
+  hold.reservation = reservationOf(loss);
+  // @ts-expect-error nothing is known of what it answers
+  void (await berth.call("clusters.list", {}, { kind: "read" })).clusters;
+
+  // A word that an answer may have some day is no mistake, and a misspelt one in a question is.
+  if (hold.reservation.state === "paused") return;
+  // @ts-expect-error there is no such state to ask for
+  await berth.reservations.list({ tenantId: "acme", state: ["paused"] });
+}
+
+function reservationOf(loss: {
+  readonly details: { readonly reservation: Reservation };
+}): Reservation {
+  return loss.details.reservation;
 }
 
 export function failures(error: unknown): number | null {
-  if (isBerthError(error, "NO_CAPACITY")) return error.details.earliestStart;
+  if (isBerthError(error, "NO_CAPACITY"))
+    return error.details.earliestStart ?? error.earliestStart ?? error.reason.message.length;
+  // @ts-expect-error without its code there may be no reason
+  if (isBerthError(error)) void error.reason.message;
   if (isBerthError(error, "QUOTA_EXCEEDED")) return error.details.requested;
   // @ts-expect-error these details have no earliest start
   if (isBerthError(error, "CONFLICT")) return error.details.earliestStart;

@@ -171,7 +171,7 @@ describe("a retry", () => {
         expect(isBerthError(error, "UNAVAILABLE")).toBe(true);
         expect(server.requests()).toBe(3);
       },
-      { retries: 2 },
+      { maxRetries: 2 },
     );
   });
 
@@ -200,7 +200,7 @@ describe("a retry", () => {
           expect(server.requests() - before, name).toBe(expected);
         }
       },
-      { retries: 1 },
+      { maxRetries: 1 },
     );
   });
 

@@ -3,6 +3,15 @@ import { ask, inTurn, rejection, tenantId, told, withServer } from "../test/bert
 import { startWireServer } from "../test/wire-server.ts";
 import { BerthError, createBerth, isBerthError } from "./index.ts";
 
+const MADE = {
+  code: "TIMEOUT",
+  message: "m",
+  retryable: true,
+  requestId: null,
+  issues: null,
+  details: null,
+} as const;
+
 describe("an error", () => {
   it("carries the server's code, message, request and details", async () => {
     const reason = {
@@ -71,7 +80,7 @@ describe("an error", () => {
   });
 
   it("is NETWORK with its cause when nobody answers", async () => {
-    const berth = createBerth({ url: "http://127.0.0.1:1", retries: 0 });
+    const berth = createBerth({ url: "http://127.0.0.1:1", maxRetries: 0 });
     const error = await rejection(berth.access.whoami());
     expect(error).toMatchObject({ code: "NETWORK", retryable: true, requestId: null });
     expect((error as Error).cause).toBeInstanceOf(Error);
@@ -81,7 +90,7 @@ describe("an error", () => {
     await using server = await startWireServer(() => "cut");
     const { url } = server;
     await server[Symbol.asyncDispose]();
-    const berth = createBerth({ url: `${url}/behind/a/path`, retries: 0 });
+    const berth = createBerth({ url: `${url}/behind/a/path`, maxRetries: 0 });
     expect(await rejection(berth.access.whoami())).toMatchObject({
       code: "NETWORK",
       message: `${url} was not reached (ECONNREFUSED)`,
@@ -93,8 +102,7 @@ describe("an error", () => {
       const message = `needs url to be an http:// or https:// address such as "https://berth.internal", not "${url}"`;
       expect(() => createBerth({ url }), url).toThrow(message);
     }
-    const missing = { url: undefined } as unknown as { url: string };
-    expect(() => createBerth(missing)).toThrow("not undefined");
+    expect(() => createBerth({ url: 5 as unknown as string })).toThrow("not 5");
     expect(() => createBerth({ url: "me:secret@berth:1" })).toThrow(/not "…@berth:1"$/);
     for (const url of ["http://x", "HTTPS://berth.internal/", "http://[::1]:8787/below"])
       expect(() => createBerth({ url }), url).not.toThrow();
@@ -120,14 +128,52 @@ describe("an error", () => {
     expect(isBerthError(foreign, "CONFLICT")).toBe(true);
     for (const other of [null, undefined, "CONFLICT", 1, {}, new Error("x")])
       expect(isBerthError(other)).toBe(false);
-    const made = new BerthError({
-      code: "TIMEOUT",
-      message: "m",
-      retryable: true,
-      requestId: null,
-      issues: null,
-      details: null,
+    expect(isBerthError(new BerthError(MADE), "TIMEOUT")).toBe(true);
+  });
+
+  it("is told by instanceof across copies of the package, and a class made of it is its own", () => {
+    const foreign = Object.defineProperty(new Error("x"), Symbol.for("@berth/client.BerthError"), {
+      value: true,
     });
-    expect(isBerthError(made, "TIMEOUT")).toBe(true);
+    expect(foreign instanceof BerthError).toBe(true);
+    expect(new Error("x") instanceof BerthError).toBe(false);
+    expect((null as unknown as object) instanceof BerthError).toBe(false);
+    class Mine extends BerthError {}
+    expect(foreign instanceof Mine).toBe(false);
+    expect(new Mine(MADE) instanceof Mine).toBe(true);
+    expect(new Mine(MADE) instanceof BerthError).toBe(true);
+  });
+
+  it("is written as JSON without its cause, its stack and what only the client knows", () => {
+    const secret = new Error("token abc");
+    const error = new BerthError({ ...MADE, cause: secret, idempotencyKey: "k", status: 503 });
+    expect(JSON.parse(JSON.stringify({ error }))).toEqual({
+      error: {
+        ...{ name: "BerthError", code: "TIMEOUT", message: "m", retryable: true, status: 503 },
+        ...{ requestId: null, idempotencyKey: "k", issues: null, details: null },
+      },
+    });
+  });
+
+  it("says when it would fit where the code says so, and null elsewhere", async () => {
+    const reason = { code: "BUSY", message: "all are booked", blocked: [] };
+    const details = { reason, earliestStart: 7, searchedTo: 9, latestEnd: null };
+    await withServer(
+      inTurn(
+        { status: 409, berth: told("NO_CAPACITY", { details }) },
+        { status: 409, berth: told("CONFLICT") },
+      ),
+      async (berth) => {
+        const full = await rejection(berth.reservations.create(ask));
+        if (!isBerthError(full, "NO_CAPACITY")) throw full;
+        expect([full.earliestStart, full.reason.message, full.status]).toEqual([
+          7,
+          "all are booked",
+          409,
+        ]);
+        const other = await rejection(berth.reservations.create(ask));
+        expect(other).toMatchObject({ earliestStart: null, reason: null, status: 409 });
+      },
+    );
   });
 });

@@ -1,8 +1,8 @@
 /** What a request that failed comes to: a `BerthError`, and how long the server asks to wait. */
 import type { ErrorCode, Issue } from "./api.gen.ts";
-import { BerthError } from "./errors.ts";
+import { BerthError, own } from "./errors.ts";
 import type { BerthErrorCode, DetailsOf } from "./errors.ts";
-import { ForeignAnswer, Unreached } from "./transport.ts";
+import { ForeignAnswer, Unreached } from "./wire.ts";
 
 export interface Failure {
   readonly error: BerthError;
@@ -20,80 +20,64 @@ interface Told {
   readonly details?: unknown;
 }
 
-/** @returns undefined when it is no failure of a request but of the caller's own code, such as its token function. */
-export function failureOf(thrown: unknown): Failure | undefined {
-  const wrapped = (thrown ?? {}) as {
-    cause?: unknown;
-    data?: { berth?: unknown };
-    meta?: { response?: { headers?: Headers; status?: number }; responseJSON?: unknown };
+/** What failed, as tRPC wraps it and as a stream is refused. */
+interface Wrapped {
+  readonly cause?: unknown;
+  readonly data?: { readonly berth?: unknown; readonly httpStatus?: unknown };
+  readonly meta?: {
+    readonly response?: { readonly headers?: Headers; readonly status?: number };
+    readonly responseJSON?: unknown;
   };
+}
+
+/**
+ * @param idempotencyKey the key that the call had, or null
+ * @returns undefined when it is no failure of a request but of the caller's own code, such as its token function.
+ */
+export function failureOf(thrown: unknown, idempotencyKey: string | null): Failure | undefined {
+  const wrapped = (thrown ?? {}) as Wrapped;
   const { data, meta } = wrapped;
   // tRPC wraps what it met; a stream is read without it.
   const isBare = thrown instanceof Unreached || thrown instanceof ForeignAnswer;
   const cause = isBare ? thrown : wrapped.cause;
   if (cause instanceof Unreached) {
-    return {
-      error: own("NETWORK", cause.message, { retryable: true, cause: cause.cause }),
-      retryAfterMs: undefined,
-    };
+    const more = { retryable: true, idempotencyKey, cause: cause.cause };
+    return { error: own("NETWORK", cause.message, more), retryAfterMs: undefined };
   }
-  if (cause instanceof ForeignAnswer) return foreign(cause);
-  const headers = meta?.response?.headers;
+  if (cause instanceof ForeignAnswer) return foreign(cause, idempotencyKey);
+  const { headers, status = null } = meta?.response ?? {};
   const told = [data?.berth, meta?.responseJSON].find(isTold);
   if (told) {
+    const own = typeof data?.httpStatus === "number" ? data.httpStatus : status;
+    const requestId = headers?.get("x-request-id");
     return {
-      error: fromServer(told, headers?.get("x-request-id")),
+      error: fromServer(told, { status: own, requestId, idempotencyKey }),
       retryAfterMs: retryAfter(headers),
     };
   }
   if (!headers) return undefined;
-  const status = meta.response?.status;
   const message = `the server answered HTTP ${String(status)} in a form that this client does not know`;
   return {
-    error: own("BAD_ANSWER", message, { retryable: false, cause: thrown }),
+    error: own("BAD_ANSWER", message, { status, idempotencyKey, cause: thrown }),
     retryAfterMs: undefined,
   };
 }
 
-/** An error of the client's own. */
-export function own<C extends "NETWORK" | "TIMEOUT" | "BAD_ANSWER">(
-  code: C,
-  message: string,
-  more: { readonly retryable: boolean; readonly cause?: unknown },
-): BerthError {
-  return new BerthError<BerthErrorCode>({
-    code,
-    message,
-    requestId: null,
-    issues: null,
-    details: null,
-    ...more,
-  });
-}
-
-function foreign(answer: ForeignAnswer): Failure {
+function foreign(answer: ForeignAnswer, idempotencyKey: string | null): Failure {
   const { status, headers, message } = answer;
   const retryAfterMs = retryAfter(headers);
-  const more = { retryable: true, cause: answer };
+  const more = { status, idempotencyKey, cause: answer };
   // A balancer that has no server to ask answers for it.
   if (status === 502 || status === 504)
-    return { error: own("NETWORK", message, more), retryAfterMs };
+    return { error: own("NETWORK", message, { ...more, retryable: true }), retryAfterMs };
   if (status === 429 || status === 503) {
     const code = status === 429 ? "RATE_LIMITED" : "UNAVAILABLE";
     const told = { code, message, retryable: true } as const;
-    return { error: fromServer(told, headers.get("x-request-id")), retryAfterMs };
+    const requestId = headers.get("x-request-id");
+    return { error: fromServer(told, { status, requestId, idempotencyKey }), retryAfterMs };
   }
-  return {
-    error: own(
-      "BAD_ANSWER",
-      answer.elsewhere ? message : `${message}: is the URL that of a Berth server?`,
-      {
-        retryable: false,
-        cause: answer,
-      },
-    ),
-    retryAfterMs,
-  };
+  const said = answer.elsewhere ? message : `${message}: is the URL that of a Berth server?`;
+  return { error: own("BAD_ANSWER", said, more), retryAfterMs };
 }
 
 function isTold(value: unknown): value is Told {
@@ -102,12 +86,20 @@ function isTold(value: unknown): value is Told {
   return typeof code === "string" && typeof message === "string" && typeof retryable === "boolean";
 }
 
-function fromServer(told: Told, requestId: string | null | undefined): BerthError {
+function fromServer(
+  told: Told,
+  more: {
+    readonly status: number | null;
+    readonly requestId: string | null | undefined;
+    readonly idempotencyKey: string | null;
+  },
+): BerthError {
   return new BerthError<BerthErrorCode>({
+    ...more,
     code: told.code,
     message: told.message,
     retryable: told.retryable,
-    requestId: typeof told.requestId === "string" ? told.requestId : (requestId ?? null),
+    requestId: typeof told.requestId === "string" ? told.requestId : (more.requestId ?? null),
     issues: issuesOf(told.issues),
     // The server's details are of its code; a type that spans all codes cannot say so.
     details: (told.details ?? null) as DetailsOf<BerthErrorCode>,

@@ -79,7 +79,7 @@ describe("a token", () => {
 
   it("stands in no error, however the call fails", async () => {
     const secret = "X-Api-Key-SECRET-TOO";
-    const options = { token: TOKEN, retries: 0, headers: { "x-api-key": secret } };
+    const options = { token: TOKEN, maxRetries: 0, headers: { "x-api-key": secret } };
     const errors: unknown[] = [];
     for (const reply of [
       "cut" as const,
@@ -203,7 +203,11 @@ describe("an answer of whoever stands in the server's place", () => {
       await withServer(inTurn({ status: 409, berth }), async (client) => {
         const error = await rejection(client.reservations.create(ask));
         if (!isBerthError(error)) throw error;
-        expect(error.reason).toBeNull();
+        const isFull = error.code === "NO_CAPACITY";
+        expect(error.reason).toEqual(
+          isFull ? { code: "UNKNOWN", message: "told NO_CAPACITY", blocked: [] } : null,
+        );
+        expect(error.earliestStart).toBeNull();
         expect(["a[0]", null]).toContain(error.field);
         expect(error.requestId === null || typeof error.requestId === "string").toBe(true);
       });

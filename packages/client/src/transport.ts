@@ -3,8 +3,13 @@
  * booking never holds up a page. Inputs go out as the plain JSON that they are, and of answers nothing else is read.
  */
 import { createTRPCUntypedClient, httpBatchLink, httpLink, splitLink } from "@trpc/client";
+import type { Operation, TRPCLink } from "@trpc/client";
+import { observable } from "@trpc/server/observable";
 import { readAnswer } from "./answer.ts";
-import type { BerthOptions } from "./options.ts";
+import type { RequestInfo } from "./hooks.ts";
+import type { WithResponse } from "./promise.ts";
+import type { Session } from "./session.ts";
+import { unreached, wireOf } from "./wire.ts";
 
 /** The most reads in one request; the server takes somewhat more. */
 const BATCH_MAX = 50;
@@ -12,47 +17,22 @@ const BATCH_MAX = 50;
 /** The most bytes of one read in a batch: a full one stays under the 1 MiB that the server takes. */
 const BATCHED_BYTES_MAX = 20_000;
 
-/** Sends one call and answers what the server did. */
-export type Send = (
-  method: string,
-  kind: "read" | "mutation",
-  call: { readonly input: unknown; readonly signal: AbortSignal },
-) => Promise<unknown>;
-
-/** No server answered. */
-export class Unreached extends Error {}
-
-/** Something answered that does not speak Berth's wire: a gateway, a proxy, another server. */
-export class ForeignAnswer extends Error {
-  readonly status: number;
-  readonly headers: Headers;
-  /** It wants the request sent to another address. */
-  readonly elsewhere: boolean;
-
-  constructor(response: Response) {
-    const elsewhere = isElsewhere(response);
-    super(elsewhere ? sentElsewhere(response) : unlikeBerth(response));
-    this.elsewhere = elsewhere;
-    this.status = response.status;
-    this.headers = response.headers;
-  }
+/** One try of a call. */
+export interface Try {
+  readonly kind: "read" | "mutation";
+  readonly input: unknown;
+  readonly signal: AbortSignal;
+  readonly request: RequestInfo;
 }
 
-function unlikeBerth({ url, status }: Response): string {
-  return `${url || "the server"} answered HTTP ${status}, and not as Berth does`;
-}
+/** Sends one try and answers what the server did. */
+export type Send = (attempt: Try) => Promise<WithResponse<unknown>>;
 
-/** A browser tells nothing of a redirect that it was told not to follow. */
-function isElsewhere({ type, status }: Response): boolean {
-  return type === "opaqueredirect" || (status >= 300 && status < 400);
-}
-
-function sentElsewhere({ url, headers }: Response): string {
-  const to = headers.get("location") ?? "";
-  const where = URL.canParse(to, url || undefined)
-    ? ` to ${new URL(to, url || undefined).origin}`
-    : "";
-  return `the server sends callers on${where}, where no token is sent: if it has moved, give its new address as url`;
+/** What is known of a try beside what tRPC answers. */
+interface Trip {
+  readonly request: RequestInfo;
+  answer?: { readonly status: number; readonly headers: Headers };
+  isShared: boolean;
 }
 
 const transformer = {
@@ -66,55 +46,65 @@ const transformer = {
   },
 };
 
-export function createTransport(options: BerthOptions): Send {
+export function createTransport(session: Session): Send {
   const shared = {
-    url: `${addressOf(options.url)}/trpc`,
+    url: `${session.address}/trpc`,
     transformer,
-    headers: () => headersOf(options),
-    fetch: (url: unknown, init?: object) => reach(options, String(url), init ?? {}),
-  };
+    methodOverride: "POST",
+    headers: (sent: { op: Operation } | { opList: readonly Operation[] }) =>
+      session.headers(headersOf("op" in sent ? [sent.op] : sent.opList)),
+    fetch: (url: unknown, init?: object) => reach(session, String(url), init ?? {}),
+  } as const;
   const client = createTRPCUntypedClient({
     links: [
+      keepAnswer,
       splitLink({
         condition: ({ type, input }) => type === "query" && isSmall(input),
-        true: httpBatchLink({ ...shared, methodOverride: "POST", maxItems: BATCH_MAX }),
-        false: httpLink({ ...shared, methodOverride: "POST" }),
+        true: httpBatchLink({ ...shared, maxItems: BATCH_MAX }),
+        false: httpLink(shared),
       }),
     ],
   });
-  return (method, kind, { input, signal }) =>
-    kind === "read"
-      ? client.query(method, input, { signal })
-      : client.mutation(method, input, { signal });
+  return async ({ kind, input, signal, request }) => {
+    const trip: Trip = { request, isShared: false };
+    const more = { signal, context: { trip } };
+    const data = await (kind === "read"
+      ? client.query(request.method, input, more)
+      : client.mutation(request.method, input, more));
+    const { status = 200, headers = new Headers() } = trip.answer ?? {};
+    const requestId = headers.get("x-request-id");
+    return { data, requestId, status, headers, isShared: trip.isShared };
+  };
 }
 
-/** The server's address without a slash at its end. */
-export function addressOf(url: unknown): string {
-  const text = typeof url === "string" ? url : "";
-  if (/^https?:\/\/[^/]/i.test(text) && isUrl(text))
-    return withoutPassword(text).replace(/\/+$/, "");
-  // Whatever stands before an @ may be a password.
-  const given = typeof url === "string" ? JSON.stringify(url.replace(/^.*@/s, "…@")) : String(url);
-  throw new TypeError(
-    `createBerth needs url to be an http:// or https:// address such as "https://berth.internal", not ${given}`,
-  );
+function tripOf({ context }: Pick<Operation, "context">): Trip {
+  return context["trip"] as Trip;
 }
 
-/** `fetch` would refuse it as well, with the password in its message. */
-function withoutPassword(text: string): string {
-  const { username, password } = new URL(text);
-  if (username === "" && password === "") return text;
-  throw new TypeError(
-    "createBerth needs url without a user or password in it: a key belongs into token, other headers into headers",
-  );
-}
+/** tRPC hands out the data alone. */
+const keepAnswer: TRPCLink<never> =
+  () =>
+  ({ op, next }) =>
+    observable((observer) =>
+      next(op).subscribe({
+        next(value) {
+          const { response } = (value.context ?? {}) as { response?: Trip["answer"] };
+          if (response) tripOf(op).answer = response;
+          observer.next(value);
+        },
+        error: (error) => observer.error(error),
+        complete: () => observer.complete(),
+      }),
+    );
 
-function isUrl(text: string): boolean {
-  try {
-    return Boolean(new URL(text));
-  } catch {
-    return false;
-  }
+/** What the calls of one request want sent with it; of two that want the same header the first one's. */
+function headersOf(ops: readonly Operation[]): Record<string, string> {
+  const trips = ops.map(tripOf);
+  for (const trip of trips) trip.isShared = trips.length > 1;
+  const retries = Math.max(...trips.map(({ request }) => request.attempt));
+  const merged: Record<string, string> = {};
+  for (const { request } of trips.reverse()) Object.assign(merged, request.headers);
+  return retries > 0 ? { ...merged, "berth-retry-count": String(retries) } : merged;
 }
 
 /** A larger read travels alone. */
@@ -122,24 +112,6 @@ function isSmall(input: unknown): boolean {
   const text = JSON.stringify(input) ?? "";
   return new TextEncoder().encode(text).length <= BATCHED_BYTES_MAX;
 }
-
-export async function headersOf(options: BerthOptions): Promise<Record<string, string>> {
-  const token = typeof options.token === "function" ? await options.token() : options.token;
-  const headers = { ...options.headers, ...(token ? { authorization: `Bearer ${token}` } : {}) };
-  for (const [name, value] of Object.entries(headers)) {
-    // `fetch` would show the whole value in its message.
-    if (!/^[\t\x20-\x7e]*$/.test(value))
-      throw new TypeError(`${named(name)} holds what no header can carry`);
-  }
-  return headers;
-}
-
-function named(header: string): string {
-  return header === "authorization" ? "the token" : `the header ${header}`;
-}
-
-/** A redirect is not followed: the request and its token are for the server that was named, and for no other. */
-export const STAY = { redirect: "manual" } as const;
 
 /** What tRPC needs of a response, and what a failure is read from. */
 interface Answer {
@@ -153,12 +125,11 @@ interface Answer {
  * Fetches and reads the whole body: a connection that breaks half-way through it is a server that was not reached, and
  * what does not speak the wire is somebody else's answer.
  */
-async function reach(options: BerthOptions, url: string, init: RequestInit): Promise<Answer> {
-  const fetch = options.fetch ?? globalThis.fetch;
+async function reach(session: Session, url: string, init: RequestInit): Promise<Answer> {
   let response: Response;
   let body: string;
   try {
-    response = await fetch(url, { ...init, ...STAY });
+    response = await session.fetch(url, init);
     body = await response.text();
   } catch (cause) {
     throw unreached(url, cause);
@@ -166,49 +137,4 @@ async function reach(options: BerthOptions, url: string, init: RequestInit): Pro
   const parsed = wireOf(response, body);
   const { ok, status, headers } = response;
   return { ok, status, headers, json: () => Promise.resolve(parsed) };
-}
-
-/** The connection was not made, or broke. */
-export function unreached(url: string, cause: unknown): Unreached {
-  const code = codeOf(cause);
-  const why = code === undefined ? "" : ` (${code})`;
-  return new Unreached(`${new URL(url).origin} was not reached${why}`, { cause });
-}
-
-/** The body, read. @throws ForeignAnswer when it is not of Berth's wire */
-export function wireOf(response: Response, body: string): object {
-  const parsed = parse(body);
-  if (!isWire(parsed)) throw new ForeignAnswer(response);
-  return parsed;
-}
-
-const CAUSES_MAX = 8;
-
-/** What the system calls the failure, such as ECONNREFUSED: `fetch` buries it. Undefined in a browser. */
-function codeOf(error: unknown): string | undefined {
-  let cause = error;
-  for (let depth = 0; depth < CAUSES_MAX && cause instanceof Error; depth += 1) {
-    if ("code" in cause && typeof cause.code === "string") return cause.code;
-    cause = cause.cause;
-  }
-  return undefined;
-}
-
-/** Undefined for what is no JSON. */
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
-/** An envelope of tRPC, a list of them, or an error told before tRPC saw the call. */
-function isWire(body: unknown): body is object {
-  if (Array.isArray(body)) return body.length > 0 && body.every(isWire);
-  return (
-    typeof body === "object" &&
-    body !== null &&
-    ("result" in body || "error" in body || "code" in body)
-  );
 }

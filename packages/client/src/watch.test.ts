@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { rejection, tenantId, told } from "../test/berth-on-wire.ts";
 import { refuse, startStreamServer } from "../test/stream-server.ts";
 import type { Script } from "../test/stream-server.ts";
 import { createBerth, isBerthError } from "./index.ts";
-import type { BerthOptions, Event } from "./index.ts";
+import type { BerthOptions, Event, Hooks } from "./index.ts";
 
 const events = (...names: string[]): Script => {
   return (write, response) => {
@@ -151,6 +151,61 @@ describe("watch", () => {
       },
     });
     expect(thrown).toBe(lost);
+  });
+
+  it("goes on after the event that it is told of, by its options as by its input", async () => {
+    await using server = await startStreamServer(events("a"));
+    const berth = createBerth({ url: server.url });
+    for (const stream of [
+      berth.reservations.watch({ tenantId }, { lastEventId: "x" }),
+      berth.reservations.watch({ tenantId, lastEventId: "y" }, { lastEventId: "x" }),
+    ])
+      for await (const { id } of stream) {
+        expect(id).toBe("a");
+        break;
+      }
+    expect(server.opened.map(({ input }) => input.lastEventId)).toEqual(["x", "y"]);
+  });
+
+  it("tells its hooks of every connection, and names the client", async () => {
+    await using server = await startStreamServer(events("a"), unavailable, events("b"));
+    const lines: string[] = [];
+    const hooks: Hooks = {
+      onRequest: ({ headers, attempt }) => {
+        headers["traceparent"] = `00-${attempt}`;
+        lines.push(`request ${attempt}`);
+      },
+      onResponse: ({ attempt, status, error }) =>
+        void lines.push(`response ${attempt} ${status} ${error?.code}`),
+      onRetry: ({ attempt, error }) => void lines.push(`retry ${attempt} ${error.code}`),
+    };
+    expect(await take(2, server.url, { hooks })).toEqual(["a", "b"]);
+    expect(lines).toEqual([
+      ...["request 0", "response 0 200 undefined", "retry 1 NETWORK"],
+      ...["request 1", "response 1 503 UNAVAILABLE", "retry 2 UNAVAILABLE"],
+      ...["request 2", "response 2 200 undefined"],
+    ]);
+    const sent = server.opened.map(({ headers }) => headers);
+    expect(sent.map((headers) => headers["traceparent"])).toEqual(["00-0", "00-1", "00-2"]);
+    expect(sent.map((headers) => headers["berth-retry-count"])).toEqual([undefined, "1", "2"]);
+    expect(sent[0]?.["berth-client"]).toMatch(/^@berth\/client\//);
+  });
+
+  it("takes a server that is silent for 45 s for gone, before the stream and in it", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      await using server = await startStreamServer(() => undefined, stays, events("a"));
+      const seen = take(1, server.url);
+      for (const connections of [1, 2]) {
+        await vi.waitUntil(() => server.opened.length === connections, { interval: 1 });
+        await vi.advanceTimersByTimeAsync(46_000);
+        await server.opened[connections - 1]?.closed;
+        await vi.advanceTimersByTimeAsync(1_000);
+      }
+      expect(await seen).toEqual(["a"]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("tells events apart by their type", () => {

@@ -3,16 +3,18 @@
  * that was handed out, so the loop over it sees each once and in order. It ends with an error that another
  * connection would meet as well, or by its caller.
  */
-import { createParser } from "eventsource-parser";
 import { readAnswer } from "./answer.ts";
 import type { Event } from "./api.gen.ts";
-import { backoff, sleep } from "./call.ts";
-import { failureOf, own } from "./failure.ts";
-import type { BerthOptions } from "./options.ts";
-import { STAY, Unreached, addressOf, headersOf, unreached, wireOf } from "./transport.ts";
-
-/** The server gives a sign of life every 15 s; who is silent for longer is gone without a word. */
-const SILENCE_MS = 45_000;
+import { backoff, sleep } from "./backoff.ts";
+import { asBerthError } from "./errors.ts";
+import type { BerthError } from "./errors.ts";
+import { failureOf } from "./failure.ts";
+import { Refused, SILENCE_MS, frames, understood } from "./frames.ts";
+import type { Reader } from "./frames.ts";
+import type { RequestInfo } from "./hooks.ts";
+import { untilAborted } from "./limit.ts";
+import type { Session } from "./session.ts";
+import { Unreached, unreached, wireOf } from "./wire.ts";
 
 /** What another connection may not meet. */
 const PASSING: ReadonlySet<string> = new Set(["NETWORK", "RATE_LIMITED", "UNAVAILABLE"]);
@@ -27,45 +29,62 @@ export interface Watch {
 /** How far the stream has come, over all its connections. */
 interface Progress {
   lastEventId: string | undefined;
+  /** Connections so far. */
+  opened: number;
   /** Connections in a row that brought nothing. */
   failures: number;
 }
 
 /** Yields events until its caller leaves. Throws a `BerthError`, or the reason of the caller's signal. */
 export async function* watchEvents(
-  options: BerthOptions,
+  session: Session,
   watch: Watch,
 ): AsyncGenerator<Event, void, undefined> {
   const signal = watch.signal ?? new AbortController().signal;
-  const progress: Progress = { lastEventId: undefined, failures: 0 };
+  const progress: Progress = { lastEventId: undefined, opened: 0, failures: 0 };
   for (;;) {
     signal.throwIfAborted();
-    let waitMs = 0;
+    let ending: Ending = { error: brokenOff(), waitMs: 0 };
     const before = progress.lastEventId;
     try {
-      yield* connection(options, watch, progress);
+      yield* connection(session, watch, progress);
     } catch (thrown) {
       signal.throwIfAborted();
-      const failure = failureOf(thrown);
+      const failure = failureOf(thrown, null);
       if (!failure) throw thrown;
       const { error, retryAfterMs = 0 } = failure;
-      if (!isPassing(error.code, options, progress.lastEventId !== before)) throw error;
-      waitMs = retryAfterMs;
+      if (!isPassing(error.code, session, progress.lastEventId !== before)) throw error;
+      ending = { error, waitMs: retryAfterMs };
     }
-    await sleep(Math.max(waitMs, backoff(progress.failures)), signal);
+    const ms = Math.max(ending.waitMs, backoff(progress.failures));
+    const { status, requestId } = ending.error;
+    const { opened: attempt } = progress;
+    session.tell.retry({ method: watch.path, attempt, ms, status, requestId, error: ending.error });
+    await sleep(ms, signal);
     progress.failures += 1;
   }
 }
 
+/** How a connection ended. */
+interface Ending {
+  readonly error: BerthError;
+  readonly waitMs: number;
+}
+
+function brokenOff(): BerthError {
+  const { error } = failureOf(new Unreached("the server ended the stream"), null) ?? {};
+  return error ?? asBerthError(undefined);
+}
+
 /** A token that ran out while the stream was open is followed by the next one. */
-function isPassing(code: string, options: BerthOptions, wasOpen: boolean): boolean {
-  if (code === "UNAUTHENTICATED") return wasOpen && typeof options.token === "function";
+function isPassing(code: string, { hasTokenFunction }: Session, wasOpen: boolean): boolean {
+  if (code === "UNAUTHENTICATED") return wasOpen && hasTokenFunction;
   return PASSING.has(code);
 }
 
 /** The events of one connection, until it ends. */
 async function* connection(
-  options: BerthOptions,
+  session: Session,
   watch: Watch,
   progress: Progress,
 ): AsyncGenerator<Event, void, undefined> {
@@ -74,7 +93,7 @@ async function* connection(
   const onAbort = (): void => controller.abort(watch.signal?.reason);
   watch.signal?.addEventListener("abort", onAbort);
   try {
-    const reader = await open(options, { ...watch, signal }, progress.lastEventId);
+    const reader = await opened(session, { ...watch, signal }, progress);
     for await (const { id, data } of frames(reader, controller)) {
       progress.lastEventId = id;
       progress.failures = 0;
@@ -87,133 +106,72 @@ async function* connection(
   }
 }
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>;
+/** Opens one connection and tells of it. */
+async function opened(session: Session, watch: Watch, progress: Progress): Promise<Reader> {
+  const { path: method } = watch;
+  const { opened: attempt, lastEventId } = progress;
+  progress.opened += 1;
+  const request: RequestInfo = { method, attempt, idempotencyKey: null, headers: {} };
+  const since = performance.now();
+  const ended = (
+    status: number | null,
+    requestId: string | null,
+    error: BerthError | null,
+  ): void => {
+    const ms = performance.now() - since;
+    session.tell.response({ request, method, attempt, ms, status, requestId, error });
+  };
+  session.tell.request(request);
+  try {
+    const { reader, response } = await open(session, watch, { request, lastEventId });
+    ended(response.status, response.headers.get("x-request-id"), null);
+    return reader;
+  } catch (thrown) {
+    const error = failureOf(thrown, null)?.error ?? asBerthError(thrown);
+    ended(error.status, error.requestId, error);
+    throw thrown;
+  }
+}
 
 async function open(
-  options: BerthOptions,
+  session: Session,
   { path, input, signal }: Watch,
-  lastEventId: string | undefined,
-): Promise<Reader> {
-  const url = `${addressOf(options.url)}/trpc/${path}`;
-  const headers = {
-    ...(await headersOf(options)),
+  {
+    request,
+    lastEventId,
+  }: { readonly request: RequestInfo; readonly lastEventId: string | undefined },
+): Promise<{ readonly reader: Reader; readonly response: Response }> {
+  const url = `${session.address}/trpc/${path}`;
+  const headers = await session.headers({
+    ...request.headers,
+    ...(request.attempt > 0 ? { "berth-retry-count": String(request.attempt) } : {}),
     accept: "text/event-stream",
     "content-type": "application/json",
-  };
+  });
   const json = lastEventId === undefined ? input : { ...input, lastEventId };
-  const fetch = options.fetch ?? globalThis.fetch;
-  const init: RequestInit = { method: "POST", headers, body: JSON.stringify({ json }), ...STAY };
+  const init: RequestInit = { method: "POST", headers, body: JSON.stringify({ json }) };
   if (signal) init.signal = signal;
-  const response = await fetch(url, init).catch((cause: unknown) => {
-    throw unreached(url, cause);
-  });
+  const response = await inTime(session.fetch(url, init), url);
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
-  if (isStream && response.body) return response.body.getReader();
-  const body = await response.text().catch((cause: unknown) => {
-    throw unreached(url, cause);
-  });
+  if (isStream && response.body) return { reader: response.body.getReader(), response };
+  const body = await inTime(response.text(), url);
   throw refusal(wireOf(response, body), response);
 }
 
-/** A refusal in the shape that `failureOf` reads. */
-class Refused extends Error {
-  readonly data: unknown;
-  readonly meta: object | undefined;
-
-  constructor(data: unknown, meta?: object) {
-    super("the server refused the stream");
-    this.data = data;
-    this.meta = meta;
+/** @throws Unreached also when nothing comes for too long */
+async function inTime<T>(promise: Promise<T>, url: string): Promise<T> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(new Error("the server said nothing")), SILENCE_MS);
+  try {
+    return await untilAborted(promise, silence.signal);
+  } catch (cause) {
+    throw unreached(url, cause);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
 function refusal(body: object, response: Response): Refused {
   const { error } = body as { error?: { json?: { data?: unknown } } };
   return new Refused(error?.json?.data, { response, responseJSON: body });
-}
-
-interface Frame {
-  readonly id: string;
-  /** An envelope, as JSON. */
-  readonly data: string;
-}
-
-/** Characters of one event at most; the largest has the units of one reservation. */
-const FRAME_MAX = 8_000_000;
-
-/** What the server says when it ends a stream. */
-interface Told {
-  readonly json?: { readonly data?: unknown } | null;
-}
-
-/** @throws BerthError BAD_ANSWER for what is not of the wire */
-function understood(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch {
-    throw foreign("what is no event");
-  }
-}
-
-function foreign(what: string): Error {
-  return own("BAD_ANSWER", `the stream held ${what}: is the URL that of a Berth server?`, {
-    retryable: false,
-  });
-}
-
-/** @throws Refused when the server says why it ends the stream */
-async function* frames(
-  reader: Reader,
-  controller: AbortController,
-): AsyncGenerator<Frame, void, undefined> {
-  let ready: Frame[] = [];
-  let refused: Error | undefined;
-  const parser = createParser({
-    maxBufferSize: FRAME_MAX,
-    onEvent({ id, event, data }) {
-      if (event === "serialized-error") {
-        const told = understood(() => JSON.parse(data)) as Told | null;
-        refused = new Refused(told?.json?.data);
-      } else if (event === undefined && id) ready.push({ id, data });
-    },
-    onError({ type }) {
-      if (type === "max-buffer-size-exceeded") refused = foreign("an event without an end");
-    },
-  });
-  const decoder = new TextDecoder();
-  for (;;) {
-    const { done, value } = await next(reader, controller);
-    if (done) return;
-    parser.feed(decoder.decode(value, { stream: true }));
-    yield* ready;
-    ready = [];
-    if (refused) throw refused;
-  }
-}
-
-/** The next bytes; the time that the caller takes over what came before is nobody's silence. */
-async function next(
-  reader: Reader,
-  controller: AbortController,
-): Promise<Awaited<ReturnType<Reader["read"]>>> {
-  const silence = new Unreached(`the server was silent for ${SILENCE_MS / 1_000} s`);
-  const timer = setTimeout(() => controller.abort(silence), SILENCE_MS);
-  try {
-    return await untilAborted(reader.read(), controller.signal);
-  } catch (cause) {
-    if (cause instanceof Unreached) throw cause;
-    throw new Unreached("the stream broke off", { cause });
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** A `fetch` that knows no signals still lets go. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

@@ -13,7 +13,7 @@ export interface Arrived {
 
 /** What to do with a request. */
 export type Reply =
-  | { readonly data: unknown }
+  | { readonly data: unknown; readonly headers?: Record<string, string> }
   | { readonly berth: object; readonly status: number; readonly headers?: Record<string, string> }
   | { readonly body: string; readonly status: number; readonly headers?: Record<string, string> }
   | "cut"
@@ -36,7 +36,8 @@ export async function startWireServer(reply: (call: Arrived) => Reply): Promise<
     void readBody(request).then((body) => {
       const calls = callsOf(request, body, number);
       arrived.push(...calls);
-      answer(response, request.url?.includes("batch=1") ?? false, calls.map(reply));
+      const isBatch = request.url?.includes("batch=1") ?? false;
+      answer(response, { number, isBatch, replies: calls.map(reply) });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -70,7 +71,14 @@ function callsOf(request: IncomingMessage, body: string, number: number): Arrive
   });
 }
 
-function answer(response: ServerResponse, isBatch: boolean, replies: readonly Reply[]): void {
+function answer(
+  response: ServerResponse,
+  {
+    number,
+    isBatch,
+    replies,
+  }: { readonly number: number; readonly isBatch: boolean; readonly replies: readonly Reply[] },
+): void {
   const [first] = replies;
   if (first === undefined || first === "never") return;
   if (first === "cut") return void response.socket?.destroy();
@@ -85,9 +93,10 @@ function answer(response: ServerResponse, isBatch: boolean, replies: readonly Re
   }
   const envelopes = replies.map(envelopeOf);
   const failed = "berth" in first ? first : undefined;
-  response.writeHead(failed?.status ?? 200, {
+  response.writeHead(replies.length > 1 && failed ? 207 : (failed?.status ?? 200), {
     "content-type": "application/json",
-    ...failed?.headers,
+    "x-request-id": `req-${number}`,
+    ...("headers" in first ? first.headers : {}),
   });
   response.end(JSON.stringify(isBatch ? envelopes : envelopes[0]));
 }
@@ -96,6 +105,14 @@ function envelopeOf(reply: Reply): object {
   if (typeof reply === "object" && "data" in reply)
     return { result: { data: { json: reply.data } } };
   if (typeof reply === "object" && "berth" in reply)
-    return { error: { json: { message: "failed", code: -32_000, data: { berth: reply.berth } } } };
+    return {
+      error: {
+        json: {
+          message: "failed",
+          code: -32_000,
+          data: { berth: reply.berth, httpStatus: reply.status },
+        },
+      },
+    };
   throw new Error("a reply without an envelope stands alone");
 }

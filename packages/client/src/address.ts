@@ -1,0 +1,34 @@
+/** Where the server is. */
+
+/** The server's address without a slash at its end. */
+export function addressOf(url: unknown): string {
+  const text = typeof url === "string" ? url : "";
+  if (/^https?:\/\/[^/]/i.test(text) && isUrl(text))
+    return withoutPassword(text).replace(/\/+$/, "");
+  if (url === undefined)
+    throw new TypeError(
+      "createBerth needs url, or BERTH_URL in the environment: where is the server?",
+    );
+  // Whatever stands before an @ may be a password.
+  const given = JSON.stringify(typeof url === "string" ? url.replace(/^.*@/s, "…@") : url);
+  throw new TypeError(
+    `createBerth needs url to be an http:// or https:// address such as "https://berth.internal", not ${given}`,
+  );
+}
+
+/** `fetch` would refuse it as well, with the password in its message. */
+function withoutPassword(text: string): string {
+  const { username, password } = new URL(text);
+  if (username === "" && password === "") return text;
+  throw new TypeError(
+    "createBerth needs url without a user or password in it: a key belongs into token, other headers into headers",
+  );
+}
+
+function isUrl(text: string): boolean {
+  try {
+    return Boolean(new URL(text));
+  } catch {
+    return false;
+  }
+}
