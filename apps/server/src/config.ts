@@ -116,6 +116,11 @@ const VARIABLES = {
     "600000",
     "calls a minute from one address; behind a proxy all come from its own until BERTH_TRUSTED_PROXIES names it",
   ),
+  BERTH_PUBLIC_URL: variable(
+    httpUrl.transform((url) => url.replace(/\/+$/, "")),
+    "none",
+    "where callers reach this server: what the addresses in error answers begin with; without it they are relative",
+  ),
   BERTH_TRUSTED_PROXIES: variable(
     proxies,
     "none",
@@ -172,6 +177,8 @@ export interface Config {
   /** Calls a minute. */
   readonly rateLimit: number;
   readonly addressRateLimit: number;
+  /** Without a slash at the end. */
+  readonly publicUrl: string | null;
   readonly trustedProxies: readonly string[];
   readonly sealKey: Uint8Array | null;
   readonly metricsToken: string | null;
@@ -224,6 +231,7 @@ export function readConfig(
     oidc: readOidc({ read, isSet, problem: (line) => problems.push(line) }),
     rateLimit: read("BERTH_RATE_LIMIT") ?? 60_000,
     addressRateLimit: read("BERTH_ADDRESS_RATE_LIMIT") ?? 600_000,
+    publicUrl: read("BERTH_PUBLIC_URL"),
     trustedProxies: read("BERTH_TRUSTED_PROXIES") ?? [],
     sealKey: read("BERTH_SEAL_KEY"),
     metricsToken: read("BERTH_METRICS_TOKEN"),
@@ -236,6 +244,36 @@ export function readConfig(
   };
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
   return config;
+}
+
+/** What a server that is gone with its test does not heed: it is meant for the real one beside it. */
+const NOT_FOR_TESTS: readonly VariableName[] = [
+  "PORT",
+  "HOST",
+  "DATABASE_URL",
+  "BERTH_DATA_DIR",
+  "BERTH_BOOTSTRAP_TOKEN",
+  "BERTH_PUBLIC_URL",
+  "BERTH_URL",
+  "BERTH_TOKEN",
+];
+
+/**
+ * The settings of `serve --ephemeral`: any free port of this machine, and warnings unless LOG_LEVEL says more.
+ * @throws ConfigError
+ */
+export function readEphemeralConfig(environment: Environment = process.env): {
+  readonly config: Config;
+  /** Variables that are set and not heeded. */
+  readonly unheeded: readonly string[];
+} {
+  const heeded = ALL.filter((name) => !NOT_FOR_TESTS.includes(name));
+  const level = environment["LOG_LEVEL"] || "warn";
+  const config = readConfig({ ...environment, LOG_LEVEL: level }, heeded);
+  return {
+    config: { ...config, port: 0 },
+    unheeded: NOT_FOR_TESTS.filter((name) => environment[name]),
+  };
 }
 
 /** A setting as the reference shows it. */

@@ -8,6 +8,7 @@ import {
   openDatabase,
   sqlState,
   startPostgres,
+  startTemporary,
 } from "@berth/db";
 import { type Config, ConfigError } from "./config.ts";
 import { dataFolder } from "./data-folder.ts";
@@ -30,23 +31,31 @@ export interface OwnServerOptions {
 /** A server of its own for `serve`: nobody else may be on the data folder. */
 export async function ownServer(config: Config, options: OwnServerOptions = {}): Promise<Server> {
   const { ephemeral = false, failpoint } = options;
-  if (config.databaseUrl !== null && !ephemeral) return external(config.databaseUrl);
+  if (ephemeral) return temporaryServer(failpoint);
+  if (config.databaseUrl !== null) return external(config.databaseUrl);
   const folder = dataFolder(config.dataDir);
-  if (!ephemeral) folder.prepare();
-  const postgres = await startPostgres({
-    ...(ephemeral ? { ephemeral } : { dir: folder.postgres }),
-    failpoint,
-  });
+  folder.prepare();
+  const postgres = await startPostgres({ dir: folder.postgres, failpoint });
   await makeDatabase(postgres.url("postgres"));
   const url = postgres.url(EMBEDDED_DATABASE);
-  if (!ephemeral) folder.keepDatabaseUrl(url);
+  folder.keepDatabaseUrl(url);
   return {
     url,
     name: embeddedName(config),
     async stop() {
-      if (!ephemeral) folder.forgetDatabaseUrl();
+      folder.forgetDatabaseUrl();
       await postgres.stop();
     },
+  };
+}
+
+/** With a database of this version that is gone when it stops; no data folder is looked at. */
+export async function temporaryServer(failpoint?: Failpoint): Promise<Server> {
+  const postgres = await startTemporary({ database: EMBEDDED_DATABASE, failpoint });
+  return {
+    url: postgres.url(EMBEDDED_DATABASE),
+    name: "a temporary database",
+    stop: () => postgres.stop(),
   };
 }
 

@@ -39,6 +39,8 @@ export interface ServeOptions {
   readonly log: Logger;
   /** A database that is gone when the server is. */
   readonly ephemeral?: boolean;
+  /** The database's server, when it is on its way already; it is stopped with ours. */
+  readonly server?: Promise<Server>;
   /** Lines for the person who started it. */
   readonly say?: (line: string) => void;
   /** What tokens are held against, when it is not this machine's own. */
@@ -78,7 +80,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<Runn
   try {
     await tryAddress(config);
     const oidc = await startSignIn(config, options.log, options.signInClock);
-    const own = await ownServer(config, { ephemeral: options.ephemeral ?? false, failpoint });
+    const { ephemeral = false } = options;
+    const own = await (options.server ?? ownServer(config, { ephemeral, failpoint }));
     server = own;
     undo.push(() => own.stop());
     warnOfClearText(own, options);
@@ -190,6 +193,7 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
     tracing,
     rateLimit: config.rateLimit,
     addressRateLimit: config.addressRateLimit,
+    publicUrl: config.publicUrl ?? "",
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,
     oidc: config.oidc,

@@ -114,9 +114,12 @@ describe("a database that Berth was never on", () => {
 
 it("a first key from the environment is not made twice", async () => {
   const token = "embedded-bootstrap-token-0123456789abcdef";
-  const server = await spawnEmbedded(null, { BERTH_BOOTSTRAP_TOKEN: token });
+  const own = mkdtempSync(join(tmpdir(), "berth-data-"));
+  chmodSync(own, 0o755);
+  const server = await spawnEmbedded(own, { BERTH_BOOTSTRAP_TOKEN: token });
   const { admin } = actors(server.url, token);
   expect((await admin.access.whoami({})).role).toBe("fleet-admin");
   expect(server.stdout() + server.stderr()).not.toContain(token);
   await server.kill("SIGTERM");
+  rmSync(own, { recursive: true, force: true });
 });

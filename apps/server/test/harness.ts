@@ -164,14 +164,12 @@ export function spawnServer(
   return spawnServe(["serve"], { ...own, ...environment }, main);
 }
 
-/** `berth serve` with a database of its own in this folder; null = `--ephemeral`. */
+/** `berth serve` with a database of its own in this folder. */
 export function spawnEmbedded(
-  dataDir: string | null,
+  dataDir: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<SpawnedServer> {
-  return dataDir === null
-    ? spawnServe(["serve", "--ephemeral"], environment)
-    : spawnServe(["serve"], { BERTH_DATA_DIR: dataDir, ...environment });
+  return spawnServe(["serve"], { BERTH_DATA_DIR: dataDir, ...environment });
 }
 
 async function spawnServe(

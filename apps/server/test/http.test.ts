@@ -80,7 +80,7 @@ describe("an error", () => {
     expect(headers.get("content-type")).toBe("application/problem+json");
     expect(headers.get("x-should-retry")).toBe("false");
     expect(body).toMatchObject({
-      type: "urn:berth:error:invalid-input",
+      type: "/docs/errors/invalid-input",
       status: 400,
       code: "INVALID_INPUT",
       retryable: false,

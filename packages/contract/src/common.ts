@@ -51,6 +51,8 @@ export const LIMITS = {
   nameLength: 256,
   topologyKeyLength: 128,
   messageLength: 4_096,
+  /** A path of at most 32 steps, each as long as a name and every character of it escaped. */
+  pointerLength: 131_072,
   deviceLines: 8,
   devicesPerLine: 64,
   unitIds: 64,

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { reason } from "./capacity.ts";
-import { LIMITS, amount, list, resourceKey, text, time } from "./common.ts";
+import { LIMITS, amount, integer, list, resourceKey, text, time } from "./common.ts";
 
 export interface ErrorEntry {
   /** HTTP status. */
@@ -209,15 +209,34 @@ export const wireError = z
   .meta({ id: "WireError", description: "An error: tRPC's `error.data.berth`." });
 export type WireError = z.input<typeof wireError>;
 
+const fault = z
+  .object({
+    pointer: text(LIMITS.pointerLength, 1).describe(
+      "Where, as a JSON Pointer into the body, in the form of a URI fragment: `#/devices/0/count`.",
+    ),
+    path: text(LIMITS.pointerLength, 0).describe(
+      "The same for people: `devices[0].count`; empty: the input as a whole.",
+    ),
+    detail: text(LIMITS.messageLength).describe("What is wrong with it."),
+  })
+  .meta({ id: "ProblemFault", description: "What is wrong with one field, as RFC 9457 has it." });
+
 /** The same as `application/problem+json`. */
 export const problem = z
   .object({
-    type: text(512).describe("A URI that names the kind of error."),
-    title: text().describe("The kind of error, for people."),
-    status: amount().describe("The HTTP status."),
+    type: text(512).describe(
+      "Names the kind of error: the address of a page that says what it means and what to do. Relative to the server, " +
+        "unless it was told its public address.",
+    ),
+    title: text().describe("The kind of error, for people: the same for every error of a type."),
+    status: integer(400, 599).describe("The HTTP status."),
     detail: text(LIMITS.messageLength).describe(
       "What went wrong this time; the same as `message`.",
     ),
+    instance: text(128).describe("Which error it is: the request's id, as in `requestId`."),
+    errors: list(fault, 1_000)
+      .nullable()
+      .describe("Of INVALID_INPUT: the same as `issues`, as other servers' callers know it."),
     ...wireError.shape,
   })
   .meta({ id: "Problem", description: "An error as RFC 9457 has it, with Berth's own fields." });

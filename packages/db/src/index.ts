@@ -8,6 +8,7 @@ export {
   type RunningPostgres,
   startPostgres,
 } from "./embedded/start-postgres.ts";
+export { type TemporaryOptions, startTemporary } from "./embedded/template.ts";
 export { ConnectionLost, UnknownOutcome, isTransient, sqlState } from "./errors.ts";
 export { FAILPOINTS, type Failpoint, type FailpointName } from "./failpoint.ts";
 export type { Listening } from "./listen.ts";

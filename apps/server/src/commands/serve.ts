@@ -11,13 +11,9 @@ import type { Output } from "./output.ts";
  */
 const STOP_MAX_MS = 28_000;
 
-export async function serveUntilStopped(
-  config: Config,
-  output: Output,
-  options: { readonly ephemeral?: boolean },
-): Promise<void> {
+export async function serveUntilStopped(config: Config, output: Output): Promise<void> {
   const log = createLog(config.logLevel);
-  const running = await serve(config, { ...options, log, say: (line) => output.say(line) });
+  const running = await serve(config, { log, say: (line) => output.say(line) });
   output.say(`Berth listens on ${running.url}`);
   await untilStopped(running, output);
 }
@@ -25,8 +21,13 @@ export async function serveUntilStopped(
 /**
  * Ends the process after SIGTERM or SIGINT: with status 0 after an orderly stop, else with one that says
  * unavailable and a line that says why; on a second signal at once.
+ * @param also when it resolves the server stops as after a signal
  */
-export async function untilStopped(running: Running, output: Output): Promise<void> {
+export async function untilStopped(
+  running: Running,
+  output: Output,
+  also?: Promise<void>,
+): Promise<void> {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   let signals = 0;
   const onSignal = () => {
@@ -38,6 +39,7 @@ export async function untilStopped(running: Running, output: Output): Promise<vo
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
+  void also?.then(onSignal);
   await asked;
   output.say("finishing what runs; new calls are refused");
   const disorder = await running.stop().then(

@@ -1,7 +1,5 @@
 /** Capacity as a drawing in the terminal: a bar a pool, one sign a share of its GPUs. */
-import type { Output } from "@berth/contract";
-
-export type PoolSummary = Output<"capacity.summary">["pools"][number];
+import type { PoolCapacity } from "@berth/client";
 
 interface Part {
   readonly sign: string;
@@ -13,7 +11,7 @@ interface Part {
 
 /** A line a pool and one that says what the signs mean; `names` are what people call the pools. */
 export function drawCapacity(
-  pools: readonly PoolSummary[],
+  pools: readonly PoolCapacity[],
   options: {
     readonly names: ReadonlyMap<string, string>;
     readonly color: boolean;
@@ -52,7 +50,7 @@ const LEGEND = [
   ["x", 31, "out of service"],
 ] as const;
 
-function partsOf(pool: PoolSummary): Part[] {
+function partsOf(pool: PoolCapacity): Part[] {
   const row = pool.capacity.find(({ resource }) => resource === "gpu");
   if (!row) return [];
   const down = row.total - row.allocatable;

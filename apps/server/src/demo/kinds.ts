@@ -2,8 +2,7 @@
  * The demo's second act, on a small hall of its own so that any fleet will do: a gang on one rack, a MIG
  * instance, a spot booking that makes way, and ring-fenced GPUs that are sold as spot and taken back.
  */
-import type { Berth } from "@berth/client";
-import type { Output } from "@berth/contract";
+import type { Berth, Reservation } from "@berth/client";
 import type { NodeInput } from "../import/document.ts";
 import { type Booker, OWNER, TENANTS } from "./plan.ts";
 
@@ -12,8 +11,6 @@ export interface Players {
   readonly admin: Berth;
   readonly bookers: Readonly<Record<Booker, Berth>>;
 }
-
-type Reservation = Output<"reservations.create">;
 
 const MODEL = "NVIDIA A100-SXM4-80GB";
 const NOTICE_SECONDS = 120;

@@ -1,19 +1,10 @@
 /** The demo's story, told through the published client: a fleet becomes pools, tenants book, one has to wait. */
-import { type Berth, createBerth, isBerthError } from "@berth/client";
-import type { Output } from "@berth/contract";
+import { type Berth, type Reservation, createBerth, isBerthError } from "@berth/client";
 import type { ImportDocument } from "../import/document.ts";
-import { importNodes } from "../import/run.ts";
 import { drawCapacity } from "./bars.ts";
+import { type OpenPool, makeTenants, openFleet } from "./fleet.ts";
 import { showKinds } from "./kinds.ts";
-import {
-  type Booker,
-  type Job,
-  type ModelGroup,
-  OWNER,
-  TENANTS,
-  byModel,
-  jobsFor,
-} from "./plan.ts";
+import { type Booker, type Job, OWNER, TENANTS, jobsFor } from "./plan.ts";
 
 export interface Stage {
   readonly url: string;
@@ -25,19 +16,12 @@ export interface Stage {
   readonly width: number;
 }
 
-interface DemoPool {
-  readonly id: string;
-  readonly group: ModelGroup;
-}
-
 interface Cast {
   readonly admin: Berth;
   readonly bookers: Readonly<Record<Booker, Berth>>;
   /** What the tenant vision presents. */
   readonly token: string;
 }
-
-type Reservation = Output<"reservations.create">;
 
 const HOUR_MS = 3_600_000;
 const SHOWN_MAX = 12;
@@ -70,15 +54,7 @@ export async function tell(stage: Stage): Promise<Ending> {
 
 async function callTenants({ url, adminKey }: Stage): Promise<Cast> {
   const admin = createBerth({ url, token: adminKey });
-  await admin.fleet.putTenant({ tenantId: OWNER, name: "The lab" });
-  const tokens = await Promise.all(
-    TENANTS.map(async (tenantId) => {
-      await admin.fleet.putTenant({ tenantId });
-      const key = { tenantId, role: "tenant-operator", name: "demo" } as const;
-      return (await admin.access.createKey(key)).secret;
-    }),
-  );
-  const [vision = "", speech = "", robotics = ""] = tokens;
+  const { vision, speech, robotics } = await makeTenants(admin);
   const client = (token: string) => createBerth({ url, token });
   return {
     admin,
@@ -87,34 +63,9 @@ async function callTenants({ url, adminKey }: Stage): Promise<Cast> {
   };
 }
 
-async function openPools({ document, print }: Stage, { admin }: Cast): Promise<DemoPool[]> {
+async function openPools({ document, print }: Stage, { admin }: Cast): Promise<OpenPool[]> {
   const started = performance.now();
-  const site = { tenantId: OWNER, name: document.site?.name ?? "demo", region: "local" };
-  const { id: siteId } = await admin.fleet.putSite(site);
-  const pools: DemoPool[] = [];
-  for (const group of byModel(document.nodes)) {
-    const { id } = await admin.pools.create({
-      tenantId: OWNER,
-      siteId,
-      class: "metal-host",
-      gpuModel: group.gpuModel,
-      policy: { label: group.model },
-    });
-    await importNodes(admin, { site: null, nodes: group.nodes }, { site, poolId: id });
-    pools.push({ id, group });
-  }
-  await Promise.all(
-    pools.flatMap(({ id, group }) =>
-      TENANTS.map((toTenantId) =>
-        admin.pools.offer({
-          tenantId: OWNER,
-          poolId: id,
-          toTenantId,
-          quota: { gpu: group.gpus },
-        }),
-      ),
-    ),
-  );
+  const pools = await openFleet(admin, document);
   const { nodes, gpus } = await counted(admin);
   print(`${nodes} nodes with ${gpus} GPUs imported, in ${pools.length} pools, ${seconds(started)}`);
   print(`offered to ${TENANTS.join(", ")} with a quota each`);
@@ -136,7 +87,7 @@ async function counted(admin: Berth): Promise<{ nodes: string; gpus: string }> {
 async function showCapacity(
   { print, color, width }: Stage,
   { admin }: Cast,
-  { pools, title }: { readonly pools: readonly DemoPool[]; readonly title: string },
+  { pools, title }: { readonly pools: readonly OpenPool[]; readonly title: string },
 ): Promise<void> {
   const summary = await admin.capacity.summary({ tenantId: OWNER });
   const names = new Map(pools.map((pool) => [pool.id, pool.group.model]));
@@ -152,7 +103,7 @@ async function showCapacity(
 async function bookAtOnce(
   { print }: Stage,
   { bookers }: Cast,
-  pools: readonly DemoPool[],
+  pools: readonly OpenPool[],
 ): Promise<Reservation[]> {
   const started = performance.now();
   let first: number | undefined;
@@ -186,7 +137,7 @@ function unlessNoRoom(error: unknown): null {
   throw error;
 }
 
-function listed(bookings: readonly Reservation[], pools: readonly DemoPool[]): string[] {
+function listed(bookings: readonly Reservation[], pools: readonly OpenPool[]): string[] {
   const models = new Map(pools.map((pool) => [pool.id, pool.group.model]));
   const lines = bookings.slice(0, SHOWN_MAX).map((booked) => {
     const member = booked.members?.[0];
@@ -199,7 +150,7 @@ function listed(bookings: readonly Reservation[], pools: readonly DemoPool[]): s
 }
 
 /** Fills the smallest pool and asks for one more node of it. */
-async function outOfRoom(stage: Stage, cast: Cast, pools: readonly DemoPool[]): Promise<void> {
+async function outOfRoom(stage: Stage, cast: Cast, pools: readonly OpenPool[]): Promise<void> {
   const smallest = pools.at(-1);
   if (!smallest) return;
   const { id: poolId, group } = smallest;
@@ -221,7 +172,7 @@ async function outOfRoom(stage: Stage, cast: Cast, pools: readonly DemoPool[]): 
 }
 
 /** A pool that takes what the README's example asks for: eight GPUs on one node, now. */
-async function roomyPool({ bookers }: Cast, pools: readonly DemoPool[]): Promise<string | null> {
+async function roomyPool({ bookers }: Cast, pools: readonly OpenPool[]): Promise<string | null> {
   for (const { id: poolId } of pools) {
     const devices = [{ class: "gpu" as const, count: 8 }];
     const ask = { tenantId: "vision", poolId, devices, duration: "4h" };

@@ -1,18 +1,21 @@
 /** The HTTP process: one Fastify with the two surfaces, what operators ask, and the hooks around them. */
 import { randomUUID } from "node:crypto";
 import { type Api, ApiError, logFields } from "@berth/api";
+import { API_VERSION } from "@berth/contract";
 import helmet from "@fastify/helmet";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { refused } from "./calls.ts";
 import { eventStream } from "./event-stream.ts";
-import { answerGarbage, refuseRepeats } from "./framing.ts";
+import { errorPages } from "./error-pages.ts";
+import { answerGarbage, refuseExpectation, refuseHeaders } from "./framing.ts";
 import { createGatekeeper } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
 import { nodeReservations } from "./node-reservations.ts";
 import { type OperationsOptions, operations } from "./operations.ts";
 import { refuseOtherVerbs } from "./other-verbs.ts";
 import { fromThrown, sendProblem } from "./problem.ts";
+import { reference } from "./reference.ts";
 import { rest } from "./rest.ts";
 import type { Traffic } from "./traffic.ts";
 import { trpc } from "./trpc.ts";
@@ -28,6 +31,8 @@ export interface AppOptions extends Omit<OperationsOptions, "registry"> {
   readonly rateLimit: number;
   /** Calls a minute for an address, whoever calls from there. */
   readonly addressRateLimit: number;
+  /** Where callers reach this server, without a slash at the end; empty: addresses in answers are relative. */
+  readonly publicUrl: string;
   /** Addresses or networks whose X-Forwarded-* headers are believed. */
   readonly trustedProxies: readonly string[];
   /** Null while nobody follows calls. */
@@ -62,12 +67,13 @@ const HOOKLESS_HEADERS = {
 const PATH_MAX = 4_096;
 
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { publicUrl } = options;
   const app = Fastify({
     logger: false,
     genReqId: requestId,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { connectionsCheckingInterval: LATE_CHECK_MS },
-    clientErrorHandler: answerGarbage,
+    http: { connectionsCheckingInterval: LATE_CHECK_MS, requireHostHeader: false },
+    clientErrorHandler: answerGarbage(publicUrl),
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: "idle",
@@ -78,6 +84,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
   app.server.maxConnections = CONNECTIONS_MAX;
+  app.server.on("checkExpectation", refuseExpectation(publicUrl));
+  app.decorate("publicUrl", publicUrl);
   app.decorateRequest("principal", null);
   app.decorateRequest("context", null);
   app.decorateRequest("calls");
@@ -96,9 +104,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     if (request.protocol === "https") void reply.header("strict-transport-security", HSTS);
     // Answers are of the caller and of the moment; what may be kept says so itself.
     void reply.header("cache-control", "no-store");
-    refuseRepeats(request.raw, reply.raw);
+    refuseHeaders(request.raw, reply.raw);
     done();
   });
+  // Outside of the surfaces nobody reads a body: what is asked there is answered by its address alone.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   const refuseTheRest = refuseOtherVerbs(app);
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, noSuchPath()));
   app.setErrorHandler((thrown, request, reply) => {
@@ -107,6 +118,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     return sendProblem(reply, error);
   });
   operations(app, { ...options, registry: options.metrics.registry });
+  errorPages(app);
+  reference(app);
   await surfaces(app, options);
   refuseTheRest();
   return app;
@@ -138,7 +151,7 @@ function watch(app: FastifyInstance, { log, metrics, traffic, tracing }: AppOpti
     if (tracing) request.trace = follow(tracing, request, reply);
     metrics.inFlight.inc();
     traffic.enter();
-    void reply.header("x-request-id", request.id);
+    void reply.header("x-request-id", request.id).header("berth-api-version", API_VERSION);
     // Fastify's own hook is passed over when the caller leaves in the middle of a stream, and without that hook
     // its `elapsedTime` is 0.
     const began = performance.now();

@@ -84,7 +84,7 @@ async function* frames(
     if (thrown instanceof Error && thrown.name === "AbortError") return;
     const error = toApiError(thrown);
     failed(request, error.code);
-    yield `event: problem\ndata: ${JSON.stringify(toProblem(error, request.id))}\n\n`;
+    yield `event: problem\ndata: ${JSON.stringify(toProblem(error, request.id, request.server.publicUrl))}\n\n`;
   }
 }
 

@@ -53,7 +53,10 @@ export async function createGatekeeper(
     ...budget(options.rateLimit),
     keyGenerator: (request) => request.principal?.id ?? "",
   });
-  const policy = `"principal";q=${options.rateLimit};w=${WINDOW_SECONDS}`;
+  const show = {
+    principal: shower("principal", options.rateLimit),
+    address: shower("address", options.addressRateLimit),
+  };
 
   const looking = createLooking();
 
@@ -84,12 +87,14 @@ export async function createGatekeeper(
       // A caller that is gone already has no address to count, and nobody reads the answer.
       if (request.ip === undefined) throw new ApiError("UNAVAILABLE");
       const address = await spend(addresses, request, calls);
-      if (address.exceeded) throw tooMany(reply, address);
+      if (address.exceeded) {
+        show.address(reply, address);
+        throw tooMany(reply, address);
+      }
       request.principal = await authenticated(request, reply);
       mindLargeBody(request, request.principal);
       const principal = await spend(principals, request, calls);
-      void reply.header("ratelimit-policy", policy);
-      void reply.header("ratelimit", `"principal";r=${principal.left};t=${principal.resetSeconds}`);
+      show.principal(reply, principal);
       if (principal.exceeded) throw tooMany(reply, principal);
     },
   };
@@ -158,6 +163,15 @@ type Count = Awaited<ReturnType<Counter>>;
 function budgetOf(count: Count): Budget {
   if (count.isAllowed) return { left: Number.MAX_SAFE_INTEGER, resetSeconds: 0 };
   return { left: count.remaining, resetSeconds: Math.max(1, count.ttlInSeconds) };
+}
+
+/** What a budget is and what is left of it, as draft-ietf-httpapi-ratelimit-headers writes it. */
+function shower(name: string, quota: number): (reply: FastifyReply, budget: Budget) => void {
+  const policy = `"${name}";q=${quota};w=${WINDOW_SECONDS}`;
+  return (reply, { left, resetSeconds }) => {
+    void reply.header("ratelimit-policy", policy);
+    void reply.header("ratelimit", `"${name}";r=${left};t=${resetSeconds}`);
+  };
 }
 
 function tooMany(reply: FastifyReply, budget: Budget): ApiError {

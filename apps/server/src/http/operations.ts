@@ -4,6 +4,7 @@ import { ApiError } from "@berth/api";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import type { OidcConfig } from "../config-oidc.ts";
+import { packed } from "./packed.ts";
 import { sendProblem } from "./problem.ts";
 
 export interface OperationsOptions {
@@ -23,11 +24,16 @@ export function operations(app: FastifyInstance, options: OperationsOptions): vo
 
   app.get("/readyz", async (_request, reply) => {
     const missing = await options.notReady();
-    return missing === null ? { ready: true } : reply.code(503).send({ ready: false, missing });
+    if (missing === null) return { ready: true };
+    return reply
+      .code(503)
+      .headers({ "x-should-retry": "true", "retry-after": "1" })
+      .send({ ready: false, missing });
   });
 
-  app.get("/openapi.json", (_request, reply) =>
-    reply.header("content-type", "application/json; charset=utf-8").send(options.openapi),
+  const openapi = packed(() => Promise.resolve(Buffer.from(options.openapi)));
+  app.get("/openapi.json", (request, reply) =>
+    openapi(request, reply.header("content-type", "application/json; charset=utf-8")),
   );
 
   const { clientId = null, settings } = options.oidc ?? {};

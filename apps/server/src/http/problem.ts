@@ -1,29 +1,56 @@
 /** Errors as RFC 9457 problems, for everything that is not tRPC; the same fields as tRPC's `data.berth`. */
-import { ApiError, toApiError, toWire } from "@berth/api";
-import { errors } from "@berth/contract";
+import { ApiError, pathText, toApiError, toWire } from "@berth/api";
+import { ERROR_KINDS, ERROR_PAGES, errorKindOf, errors } from "@berth/contract";
 import type { FastifyReply } from "fastify";
 
 type WireError = ReturnType<typeof toWire>;
+type Issue = NonNullable<WireError["issues"]>[number];
 
 export interface Problem extends WireError {
-  /** One URN a code; it names the kind of problem and is not an address. */
+  /** The address of the kind's page on this server. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly detail: string;
+  readonly instance: string;
+  readonly errors: readonly Fault[] | null;
 }
 
-export function toProblem(error: ApiError, requestId: string): Problem {
+interface Fault {
+  readonly pointer: string;
+  readonly path: string;
+  readonly detail: string;
+}
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** Where callers reach this server, without a slash at the end; empty: addresses are relative. */
+    publicUrl: string;
+  }
+}
+
+/** @param publicUrl what a problem's address begins with */
+export function toProblem(error: ApiError, requestId: string, publicUrl: string): Problem {
   const wire = toWire(error, requestId);
-  const entry = errors[error.code];
+  const kind = errorKindOf(error.code, wire.details);
   return {
-    type: `urn:berth:error:${error.code.toLowerCase().replaceAll("_", "-")}`,
-    title: entry.sentence,
-    status: entry.http,
+    type: `${publicUrl}${ERROR_PAGES}/${kind}`,
+    title: ERROR_KINDS.get(kind)?.title ?? errors[error.code].sentence,
+    status: errors[error.code].http,
     detail: wire.message,
+    instance: requestId,
+    errors: wire.issues?.map(faultOf) ?? null,
     ...wire,
   };
 }
+
+function faultOf({ path, message }: Issue): Fault {
+  const steps = path.map((step) => `/${encodeURIComponent(escaped(String(step)))}`);
+  return { pointer: `#${steps.join("")}`, path: pathText(path), detail: message };
+}
+
+/** A field's name as a step of a JSON Pointer (RFC 6901). */
+const escaped = (name: string) => name.toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
 
 /** Fastify's own refusals (size, syntax, media type) in our words; anything else as the API sees it. */
 export function fromThrown(thrown: unknown): ApiError {
@@ -58,7 +85,7 @@ export function errorHeaders(reply: FastifyReply, error: ApiError): void {
 /** @param status in place of the code's own, where HTTP has a more exact one */
 export function sendProblem(reply: FastifyReply, error: ApiError, status?: number): FastifyReply {
   errorHeaders(reply, error);
-  const own = toProblem(error, reply.request.id);
+  const own = toProblem(error, reply.request.id, reply.server.publicUrl);
   const problem = status === undefined ? own : { ...own, status };
   return reply
     .code(problem.status)

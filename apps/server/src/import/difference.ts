@@ -1,8 +1,8 @@
 /** What an import would change, from what the API shows of the nodes that are there. */
-import type { Output } from "@berth/contract";
+import type { NodeSchedule } from "@berth/client";
 import type { NodeInput } from "./document.ts";
 
-export type KnownNode = Output<"fleet.listNodes">["nodes"][number];
+export type KnownNode = NodeSchedule;
 export type Outcome = "created" | "changed" | "unchanged";
 
 export interface Difference {

@@ -47,7 +47,8 @@ export async function importNodes(
       .catch((error: unknown) => {
         throw inFile(error, chunk, { refs, before: nodes.length });
       });
-    nodes.push(...put.nodes.map(({ name, outcome }) => ({ name, outcome, fields: [] })));
+    for (const { name, outcome } of put.nodes)
+      nodes.push({ name, outcome: outcome as Outcome, fields: [] });
     options.onProgress?.(nodes.length, document.nodes.length);
   }
   return { siteId: site.id, nodes, counts: countOutcomes(nodes) };
@@ -88,15 +89,8 @@ async function nodesOf(berth: Berth, tenantId: string, siteId: string) {
   const known = new Map<string, KnownNode>();
   // Spans are of no use here: an instant long past has none.
   const query = { tenantId, siteId, from: 0, to: 1, limit: 200 };
-  for (let cursor: string | null = null; ;) {
-    const page: { nodes: KnownNode[]; nextCursor: string | null } = await berth.fleet.listNodes({
-      ...query,
-      ...(cursor === null ? {} : { cursor }),
-    });
-    for (const node of page.nodes) known.set(node.name, node);
-    cursor = page.nextCursor;
-    if (cursor === null) return known;
-  }
+  for await (const node of berth.fleet.listNodes(query)) known.set(node.name, node);
+  return known;
 }
 
 function countOutcomes(nodes: readonly Difference[]): Record<Outcome, number> {

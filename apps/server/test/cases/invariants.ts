@@ -63,7 +63,7 @@ export async function liveReservations(server: TestServer, fleet: Fleet): Promis
   const found = await Promise.all(
     tenants.map(({ tenantId }) =>
       Array.fromAsync(
-        admin.reservations.listAll({
+        admin.reservations.list({
           tenantId,
           poolId: fleet.poolId,
           state: [...LIVE],

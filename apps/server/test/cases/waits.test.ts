@@ -168,7 +168,7 @@ describe("a server that stops", () => {
     const [a, b] = await three(fleet);
     const held = await bookGpus(a, 1);
     const third = await startServer({ database: server.database });
-    const berth = createBerth({ url: third.url, token: await server.token("t-b"), retries: 0 });
+    const berth = createBerth({ url: third.url, token: await server.token("t-b"), maxRetries: 0 });
     const waits = await waiting({ ...b, berth }, fleet);
     await third.stop();
     expect((await refusal(waits.answer)).code).toBe("UNAVAILABLE");

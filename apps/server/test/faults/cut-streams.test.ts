@@ -112,7 +112,7 @@ async function write(
   const { poolId, token, tenantId } = ask;
   let failures = 0;
   for (let n = ask.n; !signal.aborted; n += 1) {
-    const berth = createBerth({ url: servers[n % 2]?.url ?? "", token, retries: 0 });
+    const berth = createBerth({ url: servers[n % 2]?.url ?? "", token, maxRetries: 0 });
     try {
       const { id } = await berth.reservations.create({
         tenantId,

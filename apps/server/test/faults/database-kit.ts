@@ -54,7 +54,7 @@ export async function underWork(
     const watcher = options.watched === true ? await watch(first, token, over.signal) : null;
     const load = startLoad({
       clients: servers.map((server) =>
-        createBerth({ url: server.url, token, retries: 0, timeoutMs: 20_000 }),
+        createBerth({ url: server.url, token, maxRetries: 0, timeoutMs: 20_000 }),
       ),
       tenantId: "t-a",
       poolIds,

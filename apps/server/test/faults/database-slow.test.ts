@@ -64,7 +64,7 @@ test("where every write is slow, one tenant's crowd does not keep another waitin
 async function crowdAndOne({ servers, token }: Work) {
   const [server] = servers;
   if (!server) throw new Error("needs a server");
-  const berthOf = (of: string) => createBerth({ url: server.url, token: of, retries: 0 });
+  const berthOf = (of: string) => createBerth({ url: server.url, token: of, maxRetries: 0 });
   const [many, other] = [berthOf(token), berthOf(await server.actors.token("t-b"))];
   // Room for all of them: what is measured is waiting for a turn.
   const { poolId } = await server.actors.fleet(pool(32, 8));

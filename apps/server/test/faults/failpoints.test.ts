@@ -62,7 +62,7 @@ test("a server killed at each named point of its work loses nothing that it ackn
     const pools = await Promise.all([1, 2].map(() => survivor.actors.fleet(pool(16, 8))));
     const poolIds = pools.map(({ poolId }) => poolId);
     const { token } = yard;
-    const to = (url: string) => createBerth({ url, token, retries: 6, timeoutMs: 30_000 });
+    const to = (url: string) => createBerth({ url, token, maxRetries: 6, timeoutMs: 30_000 });
     const clients = [to(survivor.url)];
     const load = startLoad({ clients, tenantId: "t-a", poolIds, random, callers: 4 });
     let next = armed(kills[0]);

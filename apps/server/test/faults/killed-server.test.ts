@@ -15,7 +15,7 @@ test("a server killed amid 500 creates leaves each key with exactly one reservat
     const { poolId } = await survivor.actors.fleet(pool(64, 8));
     const token = await survivor.actors.token("t-a");
     const servers = [victim, survivor].map(({ url }) =>
-      createBerth({ url, token, retries: 0, timeoutMs: 20_000 }),
+      createBerth({ url, token, maxRetries: 0, timeoutMs: 20_000 }),
     );
     const answered = new Map<string, string>();
     const killed: Promise<unknown>[] = [];

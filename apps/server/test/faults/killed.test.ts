@@ -21,8 +21,8 @@ test("a server killed at any instant loses nothing that it acknowledged, and nob
     const fronts: Balancer[] = [];
     const pools = await Promise.all([1, 2].map(() => survivor.actors.fleet(pool(16, 8))));
     const token = await survivor.actors.token("t-a");
-    const to = (url: string, retries: number) =>
-      createBerth({ url, token, retries, timeoutMs: 30_000 });
+    const to = (url: string, maxRetries: number) =>
+      createBerth({ url, token, maxRetries, timeoutMs: 30_000 });
     const shape = { tenantId: "t-a", poolIds: pools.map(({ poolId }) => poolId), random };
     const beside = startLoad({ ...shape, clients: [to(survivor.url, 0)], callers: 2 });
     const through = startLoad({ ...shape, clients: [to(survivor.url, 0)], callers: 4 });

@@ -21,7 +21,7 @@ test("the largest requests that are legal are answered or refused in 5 s, and ot
         const [server] = work.servers;
         if (!server) throw new Error("needs a server");
         const poolId = await largePool(server.actors.admin, server.actors.fleet);
-        const berth = createBerth({ url: server.url, token: work.token, retries: 0 });
+        const berth = createBerth({ url: server.url, token: work.token, maxRetries: 0 });
         const from = work.load.calls.length;
         const told: string[] = [];
         for (let n = 0; n < run.count; n += 1)

@@ -19,7 +19,7 @@ test("a database that is gone for 5 s ends no lease; one that had lapsed before 
   try {
     const { poolId } = await server.fleet(pool(1, 8));
     const token = await server.token("t-a");
-    const berth = createBerth({ url: server.url, token, retries: 8, timeoutMs: 60_000 });
+    const berth = createBerth({ url: server.url, token, maxRetries: 8, timeoutMs: 60_000 });
     const lease = (leaseSeconds: number) =>
       berth.reservations.create({
         tenantId: "t-a",

@@ -61,7 +61,12 @@ export async function makeYard(server: SpawnedServer): Promise<Yard> {
 export async function pester(server: SpawnedServer, yard: Yard): Promise<void> {
   let alive = true;
   void server.ended.then(() => (alive = false));
-  const tenant = createBerth({ url: server.url, token: yard.token, retries: 0, timeoutMs: 10_000 });
+  const tenant = createBerth({
+    url: server.url,
+    token: yard.token,
+    maxRetries: 0,
+    timeoutMs: 10_000,
+  });
   const hands = { tenant, admin: actors(server.url).admin };
   const again = async (work: () => Promise<unknown>): Promise<void> => {
     while (alive) {

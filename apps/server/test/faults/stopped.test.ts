@@ -39,7 +39,7 @@ async function standStill({ count, random }: FaultRun): Promise<string> {
   const { poolId } = await fleet(pool(32, 8));
   const key = await token(A);
   const [one, two, three] = servers.map(({ url }) =>
-    createBerth({ url, token: key, retries: 6, timeoutMs: 60_000 }),
+    createBerth({ url, token: key, maxRetries: 6, timeoutMs: 60_000 }),
   ) as [Berth, Berth, Berth];
   const shape = { tenantId: A, poolIds: [poolId], random, callers: 3 };
   const held = startLoad({ ...shape, clients: [one] });
@@ -136,8 +136,8 @@ test("a server that stood still with a pool's lock holds the pool up for 6 s at 
     const { fleet, token } = other.actors;
     const { poolId } = await fleet(pool(32, 8));
     const key = await token(A);
-    const to = ({ url }: SpawnedServer, retries: number) =>
-      createBerth({ url, token: key, retries, timeoutMs: 60_000 });
+    const to = ({ url }: SpawnedServer, maxRetries: number) =>
+      createBerth({ url, token: key, maxRetries, timeoutMs: 60_000 });
     // Its call is late by the time that it goes on, and is made again.
     const [one, two] = [to(locking, 6), to(other, 0)];
     const load = startLoad({ clients: [two], tenantId: A, poolIds: [poolId], random, thinkMs: 5 });

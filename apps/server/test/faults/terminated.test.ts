@@ -22,8 +22,8 @@ test("a server told to end under load loses nothing, tells those who wait, and e
     const pools = [await fleet(pool(16, 8)), await fleet(pool(16, 8))];
     const full = await fleet(pool(1, 1));
     const key = await token("t-a");
-    const to = (url: string, retries: number) =>
-      createBerth({ url, token: key, retries, timeoutMs: 60_000 });
+    const to = (url: string, maxRetries: number) =>
+      createBerth({ url, token: key, maxRetries, timeoutMs: 60_000 });
     const one = {
       tenantId: "t-a",
       poolId: full.poolId,

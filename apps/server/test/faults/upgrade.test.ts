@@ -55,7 +55,7 @@ test("an upgrade under load: new servers beside old ones, a migration amid it, n
     const front = async (...to: SpawnedServer[]) => {
       const made = await balancer(...to);
       fronts.push(made);
-      return createBerth({ url: made.url, token: key, retries: 6, timeoutMs: 60_000 });
+      return createBerth({ url: made.url, token: key, maxRetries: 6, timeoutMs: 60_000 });
     };
     const load = startLoad({
       clients: [await front(old)],

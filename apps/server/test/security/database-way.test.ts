@@ -1,5 +1,13 @@
 /** The way to the database: across a network it is told when it is not safe; the embedded one is for its own process only. */
-import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { connect } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -170,7 +178,9 @@ describe.skipIf(process.platform !== "linux")("the embedded database", () => {
   });
 
   it("takes a bootstrap token from the environment, and gives it to nobody", async () => {
-    const other = await spawnEmbedded(null, { BERTH_BOOTSTRAP_TOKEN: BOOTSTRAP });
+    const own = mkdtempSync(join(tmpdir(), "berth-way-"));
+    chmodSync(own, 0o755);
+    const other = await spawnEmbedded(own, { BERTH_BOOTSTRAP_TOKEN: BOOTSTRAP });
     try {
       for (const { text } of processes("cmdline")) expect(text.includes(BOOTSTRAP)).toBe(false);
       const holders = processes("environ").filter(({ text }) => text.includes(BOOTSTRAP));
@@ -178,6 +188,7 @@ describe.skipIf(process.platform !== "linux")("the embedded database", () => {
       expect(other.stdout() + other.stderr()).not.toContain(BOOTSTRAP);
     } finally {
       await other.kill();
+      rmSync(own, { recursive: true, force: true });
     }
   });
 });

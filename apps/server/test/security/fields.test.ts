@@ -1,10 +1,9 @@
 /** What each role is shown of a pool and is told of what happens to it: its own fields, and no others. */
-import type { Output, RawInput } from "@berth/contract";
+import type { Pool } from "@berth/client";
+import type { RawInput } from "@berth/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canary } from "../canary/canaries.ts";
 import { type Fleet, type TestServer, canaries, node, pool, startServer } from "../harness.ts";
-
-type Pool = Output<"pools.get">;
 
 /** One part of each kind: what an owner has to hide. */
 const POLICY: NonNullable<RawInput<"pools.create">["policy"]> = {

@@ -46,7 +46,7 @@ async function judged(source: string, flags: string): Promise<string> {
 
 /** Polynomial, and harmless: what each reads has an end of its own. */
 const BOUNDED: Readonly<Record<string, string>> = {
-  "packages/client/src/transport.ts \\/+$": "the server's address, which the program itself gives",
+  "packages/client/src/address.ts \\/+$": "the server's address, which the program itself gives",
   "packages/domain/src/duration.ts (\\d+)(ms|s|m|h|d|w)": "at most 64 characters, by the contract",
   "packages/db/src/embedded/start-postgres.ts shared memory block .* still in use":
     "the end of the log of a PostgreSQL of our own",

@@ -13,6 +13,11 @@ import { openapi } from "../../src/openapi.ts";
 /** What is served for others than callers of methods, and what the typed client speaks. */
 const BESIDE = [
   "/config.json",
+  "/docs/api",
+  "/docs/api/scalar.js",
+  "/docs/api/start.js",
+  "/docs/errors",
+  "/docs/errors/:kind",
   "/healthz",
   "/metrics",
   "/openapi.json",
@@ -60,6 +65,7 @@ async function app() {
     traffic: createTraffic(),
     rateLimit: 1,
     addressRateLimit: 1,
+    publicUrl: "",
     trustedProxies: [],
     tracing: null,
     oidc: null,

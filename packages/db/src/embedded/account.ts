@@ -23,7 +23,7 @@ import { databaseEnvironment } from "./environment.ts";
 export type Account = { readonly uid: number; readonly gid: number } | undefined;
 
 /** Only root writes here, so nobody can put binaries or a folder in our way. */
-const ROOT_HOME = "/var/lib/berth";
+export const ROOT_HOME = "/var/lib/berth";
 
 export function serverAccount(): Account {
   if (process.getuid?.() !== 0) return undefined;
@@ -88,6 +88,9 @@ function canReach(dir: string, account: NonNullable<Account>): boolean {
   const asAccount = { ...account, cwd: "/", env: databaseEnvironment() };
   return spawnSync("/bin/sh", ["-c", 'cd "$0"', parent], asAccount).status === 0;
 }
+
+/** Of the server's programs. */
+export const serverVersion = (): string => findNative().version;
 
 function findNative(): { native: string; version: string } {
   const os = process.platform === "win32" ? "windows" : process.platform;

@@ -28,10 +28,12 @@ export interface Fresh {
   readonly account: Account;
   /** Off only for what will not outlive the machine anyway. */
   readonly sync: boolean;
+  /** The log of changes in pieces of 1 MiB in place of 16. */
+  readonly small?: boolean;
 }
 
 /** Does nothing when there is a database already. */
-export function initialize({ bin, dir, account, sync }: Fresh): void {
+export function initialize({ bin, dir, account, sync, small = false }: Fresh): void {
   if (existsSync(join(dir, "PG_VERSION"))) return;
   if (existsSync(dir)) {
     if (readdirSync(dir).length > 0)
@@ -42,7 +44,7 @@ export function initialize({ bin, dir, account, sync }: Fresh): void {
   rmSync(half, { recursive: true, force: true });
   makeFor(account, half);
   try {
-    runInitdb({ bin, dir: half, account, sync });
+    runInitdb({ bin, dir: half, account, sync, small });
     renameSync(half, dir);
   } catch (error) {
     rmSync(half, { recursive: true, force: true });
@@ -51,7 +53,7 @@ export function initialize({ bin, dir, account, sync }: Fresh): void {
   }
 }
 
-function runInitdb({ bin, dir, account, sync }: Fresh): void {
+function runInitdb({ bin, dir, account, sync, small = false }: Fresh): void {
   const scratch = mkdtempSync(join(tmpdir(), "berth-init-"));
   const passwordFile = join(scratch, "password");
   const password = randomBytes(24).toString("hex");
@@ -61,6 +63,7 @@ function runInitdb({ bin, dir, account, sync }: Fresh): void {
     const args = ["-D", dir, "-U", USER, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
     args.push("--encoding=UTF8", "--locale=C", "--no-instructions");
     if (!sync) args.push("--no-sync");
+    if (small) args.push("--wal-segsize=1");
     const run = spawnSync(join(bin, "initdb"), args, {
       ...account,
       cwd: "/",

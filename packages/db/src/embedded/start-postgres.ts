@@ -27,6 +27,10 @@ export interface PostgresOptions {
   /** Server settings beside or in place of ours. */
   readonly settings?: Readonly<Record<string, string | number>>;
   readonly failpoint?: Failpoint | undefined;
+  /** Makes the folder's database in place of initdb. */
+  fill?(dir: string): Promise<void>;
+  /** With a log of changes in small pieces: less to copy. */
+  readonly small?: boolean;
 }
 
 export interface RunningPostgres {
@@ -87,12 +91,16 @@ async function startOnce(
 ): Promise<RunningPostgres> {
   const temporary = options.ephemeral === true;
   const dir = dataFolder(chosenFolder(options), account);
-  initialize({ bin, dir, account, sync: !temporary });
+  if (options.fill) await options.fill(dir);
+  else initialize({ bin, dir, account, sync: !temporary, small: options.small === true });
   await claimFolder(dir);
   const port = options.port ?? (await freePort());
   const { settings = {} } = options;
   const launch = { bin, dir, port, account, temporary, settings };
-  const server = await launchServer(launch);
+  const server = await launchServer(launch).catch((error: unknown) => {
+    if (temporary) rmSync(dir, { recursive: true, force: true });
+    throw error;
+  });
   const { failpoint } = options;
   if (failpoint) await failpoint("embed.started");
   return {

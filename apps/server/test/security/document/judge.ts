@@ -24,7 +24,13 @@ const SAFETY =
   /^(?:content-security-policy|cross-origin-|origin-agent|referrer-|strict-|x-content-|x-dns-|x-download-|x-frame-|x-permitted-|x-xss-|cache-control|vary)/;
 
 export function createJudge(document: Document): Judge {
-  const ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false });
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: false,
+    validateSchema: false,
+    // How wide an integer is; its range is said beside it.
+    formats: { int32: true, int64: true },
+  });
   const closed = closeObjects(document.components.schemas) as Record<string, Schema>;
   ajv.addSchema({ $id: "asked", components: document.components });
   ajv.addSchema({ $id: "told", components: { schemas: closed } });

@@ -118,7 +118,7 @@ function operation(
   const namesIn = (place: Parameter["in"]) =>
     parameters.filter((each) => each.in === place).map(({ name }) => name);
   return {
-    method: item.operationId.replace(/_rest$/, "").replace("_", ".") as MethodName,
+    method: item.operationId.replace(/\.rest$/, "") as MethodName,
     name: `${verb.toUpperCase()} ${path}`,
     verb: verb.toUpperCase() as Operation["verb"],
     path,

@@ -191,7 +191,7 @@ function strings(schema: Schema, name: string): Value {
       often(1, fc.stringMatching(new RegExp(pattern))),
     );
   if (pattern.startsWith("^[A-Za-z0-9_-]{1,512}")) return nth.map((n) => live("cursor", n));
-  if (pattern === "" || pattern.includes("\\p{Cc}")) return texts(minLength, maxLength);
+  if (pattern === "" || pattern.includes("\\u0000")) return texts(minLength, maxLength);
   return fromPattern(pattern);
 }
 
