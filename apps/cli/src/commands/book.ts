@@ -1,0 +1,196 @@
+/** `berth book`: the plan, the question, the booking. */
+import {
+  type BookingShape,
+  type Quote,
+  type QuoteRequest,
+  type Reservation,
+  isBerthError,
+} from "@berth/client";
+import { confirm, needsTerminal } from "../ask.ts";
+import { EXIT, type Status } from "../exit.ts";
+import { say } from "../io.ts";
+import { sayNext } from "../next-steps.ts";
+import { clean } from "../output/clean.ts";
+import { type OutputOptions, print, tablesFor } from "../output/print.ts";
+import { type Plan, type Way, isPossible, planLines } from "../plan.ts";
+import {
+  type Chosen,
+  type ShapeOptions,
+  type Wish,
+  choosePool,
+  shapeOf,
+  wishOf,
+} from "../request.ts";
+import { reservationAnswer } from "../reservation-view.ts";
+import { type Session, type TenantOption, openSession } from "../session.ts";
+import { quoted } from "../shell.ts";
+import type { Call } from "../spec.ts";
+import { both, length } from "../time.ts";
+import { wholeNumber } from "../words.ts";
+
+export interface BookOptions extends ShapeOptions, OutputOptions, TenantOption {
+  readonly lease?: string;
+  readonly project?: string;
+  readonly key?: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+/** All that a booking is made of. */
+interface Draft {
+  readonly call: Call;
+  readonly options: BookOptions;
+  readonly session: Session;
+  readonly wish: Wish;
+  readonly pool: Chosen;
+  readonly ask: QuoteRequest;
+}
+
+export async function book(call: Call, options: BookOptions): Promise<Status> {
+  const { io, onServer } = call;
+  if (!options.dryRun && !options.yes)
+    needsTerminal(io, "--yes books what the plan shows; --dry-run only shows it");
+  const session = await openSession(io, options);
+  onServer(session.url);
+  const draft = await draftOf(call, session, options);
+  const { plan, reading } = await planOf(draft);
+  if (options.dryRun) {
+    await print(io, options, { data: plan.quote, lines: (tables) => planLines(plan, tables) });
+    return isPossible(plan.quote) ? EXIT.ok : EXIT.noRoom;
+  }
+  show(draft, plan);
+  if (!isPossible(plan.quote)) return EXIT.noRoom;
+  await confirm(io, `Book it, ${both(plan.quote.preview.start)}?`, options.yes);
+  const made = await session.berth.reservations.create(draft.ask).safe();
+  if (!made.ok) return refused(draft, made.error, reading);
+  await print(io, options, reservationAnswer(made.data, io.now()));
+  sayNext(io, made.data satisfies Reservation);
+  return EXIT.ok;
+}
+
+async function draftOf(call: Call, session: Session, options: BookOptions): Promise<Draft> {
+  const { io, args } = call;
+  const tenantId = await session.tenantId();
+  const wish = await wishOf({ io, tenantId, count: args[0] ?? "" }, options);
+  const pool = await choosePool(session, wish, options.pool);
+  const { lease, project, key } = options;
+  const ask = {
+    ...wish.ask,
+    poolId: pool.poolId,
+    ...(lease === undefined ? {} : { leaseSeconds: wholeNumber(lease, "--lease") }),
+    ...(project === undefined ? {} : { projectId: project }),
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+  };
+  return { call, options, session, wish, pool, ask };
+}
+
+function show({ call: { io }, options }: Draft, plan: Plan): void {
+  for (const line of planLines(plan, tablesFor(io, options, io.stderr))) say(io, line);
+}
+
+/** One question to the server, for the request and for what could be asked in its place. */
+async function planOf(draft: Draft): Promise<{ readonly plan: Plan; readonly reading: number }> {
+  const { call, session, wish, pool, ask } = draft;
+  const concessions = concessionsOf(draft);
+  const alternatives = concessions.map(({ shape }) => shape);
+  const quote = await session.berth.reservations.quote({ ...ask, alternatives });
+  const ways = isPossible(quote) ? [] : waysOf(draft, quote, concessions);
+  const plan = { quote, words: wish.words, pool: pool.name, ways };
+  return { plan, reading: call.io.now() };
+}
+
+interface Concession {
+  readonly says: string;
+  readonly shape: BookingShape;
+  /** How the line that was typed changes; null takes the flag out. */
+  readonly change: Readonly<Record<string, string | true | null>>;
+}
+
+/** What people give up first: nearness, number, permanence. */
+function concessionsOf({ options, wish: { count } }: Draft): Concession[] {
+  const { together, spot, ...rest } = options;
+  const found: Concession[] = [];
+  const most = Number(options.perNode ?? 8);
+  const half = String(Math.ceil(most / 2));
+  const isApart = together !== "node" && together !== "nvlink";
+  if (isApart && together !== undefined && count > most)
+    found.push({
+      says: `on nodes of more than one ${together} it fits`,
+      shape: shapeOf(count, rest),
+      change: { "--together": null },
+    });
+  if (isApart && most > 1 && count % 2 === 0)
+    found.push({
+      says: `in parts of at most ${half} it fits`,
+      shape: shapeOf(count, { ...options, perNode: half }),
+      change: { "--per-node": half },
+    });
+  if (count % 2 === 0)
+    found.push({
+      says: `${count / 2} fit`,
+      shape: shapeOf(count / 2, options),
+      change: { count: String(count / 2) },
+    });
+  if (!spot)
+    found.push({ says: "as spot it fits", shape: { spot: true }, change: { "--spot": true } });
+  return found;
+}
+
+/** Lines that would go through now, or later: ready to copy. */
+function waysOf({ call, wish }: Draft, quote: Quote, concessions: readonly Concession[]): Way[] {
+  const { argv } = call;
+  const ways: Way[] = [];
+  const { earliestStart } = quote.preview;
+  if (earliestStart !== null && !quote.preview.fits && quote.quota.ok) {
+    const line = changed(argv, wish.count, { "--start": new Date(earliestStart).toISOString() });
+    ways.push({ says: "as soon as it fits", line });
+  }
+  for (const [at, { says, change }] of concessions.entries()) {
+    const answer = quote.alternatives[at];
+    if (answer && answer.preview.fits && answer.quota.ok)
+      ways.push({ says, line: changed(argv, wish.count, change) });
+  }
+  return ways;
+}
+
+/** Flags that no value stands after. */
+const SWITCHES: ReadonlySet<string> = new Set(["--dry-run", "--yes", "-y", "--spot"]);
+
+/** The line that was typed, with other values. It asks again before it books. */
+function changed(argv: readonly string[], count: number, change: Concession["change"]): string {
+  const { count: fewer, ...flags } = change;
+  const dropped = new Set(["--dry-run", "--yes", "-y", ...Object.keys(flags)]);
+  const kept: string[] = [];
+  for (let at = 0; at < argv.length; at += 1) {
+    const [arg = ""] = argv.slice(at, at + 1);
+    const [name = ""] = arg.split("=", 1);
+    if (!dropped.has(name))
+      kept.push(typeof fewer === "string" && arg === String(count) ? fewer : arg);
+    else if (name === arg && !SWITCHES.has(name)) at += 1;
+  }
+  for (const [name, value] of Object.entries(flags))
+    if (value !== null) kept.push(name, ...(value === true ? [] : [value]));
+  return quoted(["berth", ...kept]);
+}
+
+/** What was free when the plan was shown need not be free any more. */
+async function refused(draft: Draft, error: Error, reading: number): Promise<Status> {
+  const { io } = draft.call;
+  if (isBerthError(error, "NO_CAPACITY")) {
+    say(
+      io,
+      `berth: NO_CAPACITY somebody else took it in the ${length(io.now() - reading)} since the plan: nothing was booked`,
+    );
+    if (error.requestId) say(io, `  request  ${clean(error.requestId)}`);
+    say(io, "");
+    show(draft, (await planOf(draft)).plan);
+    return EXIT.noRoom;
+  }
+  const isOpen = isBerthError(error, "NETWORK") || isBerthError(error, "TIMEOUT");
+  if (isOpen && error.idempotencyKey) {
+    say(io, "whether it was booked is not known; this asks again and books at most once:");
+    const again = { "--key": error.idempotencyKey, "--yes": true } as const;
+    say(io, `  ${changed(draft.call.argv, draft.wish.count, again)}`);
+  }
+  throw error;
+}

@@ -1,0 +1,53 @@
+/** `berth preview`: whether it fits, and where. */
+import type { Candidate, Preview } from "@berth/client";
+import { EXIT, type Status } from "../exit.ts";
+import { type OutputOptions, type Tables, print } from "../output/print.ts";
+import type { Column } from "../output/table.ts";
+import { blockedTable } from "../plan.ts";
+import { type ShapeOptions, choosePool, wishOf } from "../request.ts";
+import { facts } from "../reservation-view.ts";
+import { type TenantOption, openSession } from "../session.ts";
+import type { Call } from "../spec.ts";
+import { both, length } from "../time.ts";
+
+export type PreviewOptions = ShapeOptions & OutputOptions & TenantOption;
+
+const COLUMNS: readonly Column<Candidate>[] = [
+  { name: "node", of: ({ nodeName }) => nodeName },
+  { name: "units", align: "right", of: ({ atoms }) => atoms.length },
+  { name: "score", align: "right", of: ({ score }) => score.toFixed(2) },
+  { name: "node-id", of: ({ nodeId }) => nodeId },
+];
+
+export async function preview(
+  { io, args, onServer }: Call,
+  options: PreviewOptions,
+): Promise<Status> {
+  const session = await openSession(io, options);
+  onServer(session.url);
+  const tenantId = await session.tenantId();
+  const wish = await wishOf({ io, tenantId, count: args[0] ?? "" }, options);
+  const pool = await choosePool(session, wish, options.pool);
+  const data = await session.berth.capacity.preview({ ...wish.ask, poolId: pool.poolId });
+  await print(io, options, {
+    data,
+    lines: (tables) => linesOf(data, `${wish.words}, in ${pool.name}`, tables),
+  });
+  return data.fits ? EXIT.ok : EXIT.noRoom;
+}
+
+function linesOf(data: Preview, asked: string, tables: Tables): string[] {
+  const { fits, start, end, reason, earliestStart, searchedTo, candidates } = data;
+  const never = `never up to ${both(searchedTo)}`;
+  return [
+    ...facts([
+      ["asked", asked],
+      ["fits", fits ? "yes" : `no: ${reason?.message ?? ""}`],
+      ["start", both(start)],
+      ["end", `${both(end)}, ${length(end - start)} later`],
+      ["earliest", fits ? null : earliestStart === null ? never : both(earliestStart)],
+    ]),
+    ...blockedTable(reason, tables),
+    ...(candidates.length > 0 ? ["", ...tables.main(candidates, COLUMNS)] : []),
+  ];
+}

@@ -1,0 +1,128 @@
+/** From what was typed to a request: the shape, the window and the pool. */
+import { type Pool, type QuoteRequest, type Together, gpus } from "@berth/client";
+import { EXIT, Quit, usage } from "./exit.ts";
+import type { Io } from "./io.ts";
+import { clean } from "./output/clean.ts";
+import type { Session } from "./session.ts";
+import { both, parseTime } from "./time.ts";
+import { listed, poolName, poolOf, wholeNumber } from "./words.ts";
+
+export interface ShapeOptions {
+  readonly together?: string;
+  readonly perNode?: string;
+  readonly model?: string;
+  readonly pool?: string;
+  readonly start?: string;
+  readonly for?: string;
+  readonly spot?: boolean;
+}
+
+/** A request without its pool. */
+export interface Wish {
+  readonly ask: Omit<QuoteRequest, "poolId">;
+  /** `2 × 8 GPUs on nodes of one rack`. */
+  readonly words: string;
+  readonly count: number;
+}
+
+/** @throws Quit that names the flag or the argument */
+export async function wishOf(
+  {
+    io,
+    tenantId,
+    count: typed,
+  }: { readonly io: Io; readonly tenantId: string; readonly count: string },
+  options: ShapeOptions,
+): Promise<Wish> {
+  const count = wholeNumber(typed, "the number of GPUs");
+  if (options.for === undefined)
+    throw usage("--for says how long: --for 7d, --for 4h, --for 2h30m");
+  const shape = shapeOf(count, options);
+  const start =
+    options.start === undefined ? undefined : await parseTime(options.start, "--start", io.now());
+  const ask = {
+    tenantId,
+    ...shape,
+    duration: options.for,
+    ...(start === undefined ? {} : { start }),
+    ...(options.spot ? { spot: true } : {}),
+  };
+  return { ask, words: shape.words, count };
+}
+
+export function shapeOf(
+  count: number,
+  { together, perNode, model }: ShapeOptions,
+): ReturnType<typeof gpus> {
+  try {
+    return gpus(count, {
+      ...(together === undefined ? {} : { together: together as Together }),
+      ...(perNode === undefined ? {} : { perNode: wholeNumber(perNode, "--per-node") }),
+      ...(model === undefined ? {} : { selector: { model } }),
+    });
+  } catch (error) {
+    if (error instanceof RangeError) throw usage(error.message);
+    throw error;
+  }
+}
+
+export interface Chosen {
+  readonly poolId: string;
+  /** For people. */
+  readonly name: string;
+}
+
+/** Of more pools than this none is tried: they are listed. */
+const TRIED_MAX = 16;
+
+/** The pool that was named, or the only one that the wish fits in. @throws Quit that lists them */
+export async function choosePool(session: Session, wish: Wish, named?: string): Promise<Chosen> {
+  if (named !== undefined) {
+    const poolId = await poolOf(session, named);
+    return { poolId, name: named };
+  }
+  const { pools } = await session.berth.pools.list({ tenantId: wish.ask.tenantId });
+  const open = pools.filter(({ archived }) => !archived);
+  const [only] = open;
+  if (only && open.length === 1) return { poolId: only.id, name: poolName(only) };
+  if (open.length === 0 || open.length > TRIED_MAX)
+    throw usage("--pool says where, by id or label; there are", ...listed(open));
+  const tried = await Promise.all(
+    open.map(async (pool): Promise<Tried> => {
+      const asked = await session.berth.capacity.preview({ ...wish.ask, poolId: pool.id }).safe();
+      // What is wrong with the request itself is wrong in every pool.
+      if (!asked.ok && asked.error.code === "INVALID_INPUT" && open[0] === pool) throw asked.error;
+      return { pool, preview: asked.data };
+    }),
+  );
+  const fitting = tried.filter(({ preview }) => preview?.fits);
+  if (fitting[0] && fitting.length === 1) {
+    const { pool } = fitting[0];
+    return { poolId: pool.id, name: poolName(pool) };
+  }
+  if (fitting.length > 1)
+    throw usage(
+      "it fits in several pools: --pool says which",
+      ...listed(fitting.map(({ pool }) => pool)),
+    );
+  throw new Quit(
+    EXIT.noRoom,
+    `${wish.words}: it fits in none of the ${tried.length} pools`,
+    ...tried.map(whyNot),
+  );
+}
+
+interface Tried {
+  readonly pool: Pool;
+  readonly preview: {
+    readonly fits: boolean;
+    readonly reason: { readonly message: string } | null;
+    readonly earliestStart: number | null;
+  } | null;
+}
+
+function whyNot({ pool, preview }: Tried): string {
+  const why = preview?.reason ? clean(preview.reason.message) : "it cannot be asked";
+  const when = preview?.earliestStart ? `; earliest ${both(preview.earliestStart)}` : "";
+  return `  ${clean(poolName(pool))}  ${why}${when}  ${pool.id}`;
+}

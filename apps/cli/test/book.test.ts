@@ -1,0 +1,228 @@
+/** Booking: the plan before the act, at a terminal and without one. */
+import { type Reservation, createBerth } from "@berth/client";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type World, atTerminal, berth, inProcess, nodes, startWorld } from "./kit.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld([...nodes("H100", 4), ...nodes("A100", 2)]);
+});
+afterAll(() => world.stop());
+
+const as = (tenantId: string) => createBerth({ url: world.url, token: world.token(tenantId) });
+/** Whole nodes, by a tenant with a quota of its own. */
+const take = (gpus: number, tenantId: string, start?: number): Promise<Reservation> =>
+  as(tenantId).reservations.create({
+    tenantId,
+    poolId: world.pool("H100"),
+    devices: [{ class: "gpu", count: 8 }],
+    ...(gpus > 8 ? { gang: { size: gpus / 8 } } : {}),
+    ...(start === undefined ? {} : { start }),
+    duration: "1h",
+  });
+const live = (tenantId = "vision") =>
+  as(tenantId)
+    .reservations.list({ tenantId, state: ["scheduled", "active"] })
+    .toArray({ limit: 100 });
+afterEach(async () => {
+  for (const tenantId of ["vision", "robotics"])
+    for (const { id: reservationId } of await live(tenantId))
+      await as(tenantId).reservations.release({ tenantId, reservationId });
+});
+
+const SIXTEEN = ["book", "16", "--together", "rack", "--for", "7d"];
+
+describe("the plan", () => {
+  it("says that it fits, where, the window here and in UTC, and the quota left", async () => {
+    const start = new Date(Date.now() + 86_400_000).toISOString();
+    const args = [...SIXTEEN, "--start", start, "--pool", "H100", "--dry-run"];
+    const { code, out, err } = await berth(args, world.env());
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain("2 × 8 GPUs on nodes of one rack, in H100");
+    expect(out).toMatch(/fits +yes, on h100-\d, h100-\d/);
+    expect(out).toMatch(/start +\w{3} \d+ \w{3} \d{4} \d\d:\d\d:\d\d CES?T \(.*UTC\)/);
+    expect(out).toMatch(/end .*, 7 d later/);
+    expect(out).toMatch(/zone +Europe\/Paris/);
+    expect(out).toMatch(/quota +16 of 32 gpu left after it/);
+    expect(await live()).toEqual([]);
+  });
+
+  it("does not fit with a reason, causes by nodes, when it would, and a line that then fits; status 3", async () => {
+    await take(32, "robotics");
+    const args = ["book", "8", "--for", "1h", "--pool", "H100", "--yes"];
+    const { code, out, err } = await inProcess(args, world.env());
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err).toMatch(/fits +no: .*booked/);
+    expect(err).toMatch(/CAUSE +NODES\nBUSY +4\n/);
+    expect(err).toMatch(/earliest +\w{3} \d+ /);
+    const line = /as soon as it fits:\n {2}berth (book .*)\n/.exec(err)?.[1] ?? "";
+    expect(line).not.toContain("--yes");
+    const again = await inProcess([...line.split(" "), "--dry-run"], world.env());
+    expect(again.code, again.err).toBe(0);
+    expect(again.out).toMatch(/fits +yes/);
+  });
+
+  it("passes the quota: says how much is left, status 3", async () => {
+    const terms = { tenantId: "lab", poolId: world.pool("A100"), toTenantId: "speech" };
+    await world.admin.pools.offer({ ...terms, quota: { gpu: 4 } });
+    const speech = world.env({ BERTH_TOKEN: world.token("speech") });
+    const args = ["book", "8", "--for", "1h", "--pool", "A100", "--yes"];
+    const { code, out, err } = await inProcess(args, speech);
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err).toMatch(/quota +no: 8 gpu asked, 4 of 4 left in this window/);
+    expect(err).toMatch(/4 fit:\n {2}berth book 4 /);
+  });
+
+  it("offers what people give up first, each as a line that goes through", async () => {
+    const args = ["book", "24", "--together", "rack", "--for", "1h", "--pool", "H100", "--dry-run"];
+    const { code, out } = await inProcess(args, world.env());
+    expect(code).toBe(3);
+    const lines = [...out.matchAll(/^ {2}berth (book .*)$/gm)].map(([, line = ""]) =>
+      line.split(" "),
+    );
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines)
+      expect((await inProcess([...line, "--dry-run"], world.env())).code, line.join(" ")).toBe(0);
+  });
+});
+
+describe("at a terminal", () => {
+  const args = [...SIXTEEN, "--pool", "H100", "-o", "json"];
+
+  it("one yes books what the plan shows, and says what comes next", async () => {
+    const terminal = atTerminal(args, world.env());
+    await terminal.type("Book it", "y");
+    const { code, out, err } = await terminal.ended;
+    expect(code).toBe(0);
+    const booked = JSON.parse(out) as Reservation;
+    expect(booked).toMatchObject({ state: "active", gang: { size: 2, topologyKey: "rack" } });
+    expect(err).toContain(`berth release ${booked.id}`);
+    expect(await live()).toHaveLength(1);
+  });
+
+  it.each([
+    ["Enter", "\r"],
+    ["no", "n"],
+    ["Ctrl-C", "\u0003"],
+  ])("%s books nothing", async (_name, key) => {
+    const terminal = atTerminal(args, world.env());
+    await terminal.type("Book it", key);
+    const { code, out, err } = await terminal.ended;
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("nothing was done");
+    expect(await live()).toEqual([]);
+  });
+
+  it("room that goes between plan and answer is told of, with the new plan; status 3", async () => {
+    const terminal = atTerminal(["book", "32", "--for", "1h", "--pool", "H100"], world.env());
+    await terminal.type("Book it", "");
+    await take(8, "robotics");
+    await terminal.type("Book it", "y");
+    const { code, out, err } = await terminal.ended;
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err).toMatch(/NO_CAPACITY somebody else took it .* since the plan: nothing was booked/);
+    expect(err).toMatch(/fits +no: /);
+    expect(err).toMatch(/as soon as it fits:\n {2}berth book 32 /);
+  });
+});
+
+describe("without a terminal", () => {
+  it("and without --yes it asks nothing of the server and names the flag, status 2", async () => {
+    const { code, out, err } = await inProcess([...SIXTEEN, "--pool", "H100"], {
+      ...world.env(),
+      BERTH_URL: "http://127.0.0.1:1",
+    });
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("--yes");
+  });
+
+  it("the same --key books once", async () => {
+    const args = [
+      "book",
+      "8",
+      "--for",
+      "1h",
+      "--pool",
+      "H100",
+      "--yes",
+      "--key",
+      "nightly",
+      "-o",
+      "json",
+    ];
+    const [one, two] = [await inProcess(args, world.env()), await inProcess(args, world.env())];
+    expect(JSON.parse(two.out)).toMatchObject({ id: (JSON.parse(one.out) as Reservation).id });
+    expect(await live()).toHaveLength(1);
+  });
+});
+
+describe("the pool", () => {
+  it("is the only one that it fits in", async () => {
+    const args = ["book", "24", "--for", "1h", "--dry-run"];
+    expect((await inProcess(args, world.env())).out).toContain("in H100");
+  });
+
+  it("has to be named when it fits in several, which are listed; status 2", async () => {
+    const { code, err } = await inProcess(["book", "8", "--for", "1h", "--dry-run"], world.env());
+    expect(code).toBe(2);
+    expect(err).toContain("--pool says which");
+    for (const model of ["H100", "A100"]) expect(err).toContain(world.pool(model));
+  });
+
+  it("is none when it fits nowhere: each says why; status 3", async () => {
+    const { code, err } = await inProcess(["book", "64", "--for", "1h", "--dry-run"], world.env());
+    expect(code).toBe(3);
+    expect(err).toContain("fits in none of the 2 pools");
+  });
+
+  it("that is not there is refused, and those that are there are listed", async () => {
+    const args = ["book", "8", "--for", "1h", "--pool", "B200", "--dry-run"];
+    const { code, err } = await inProcess(args, world.env());
+    expect(code).toBe(2);
+    expect(err).toContain('no pool is called "B200"');
+    expect(err).toContain(world.pool("H100"));
+  });
+});
+
+describe("what cannot be", () => {
+  it.each([
+    [["book", "many", "--for", "1h", "--yes"], /the number of GPUs takes a whole number/],
+    [["book", "0", "--for", "1h", "--yes"], /at least 1/],
+    [["book", "8", "--yes"], /--for says how long/],
+    [["book", "16", "--together", "node", "--for", "1h", "--yes"], /more than the 8 of one node/],
+    [
+      ["book", "8", "--for", "1h", "--start", "tomorrow", "--yes"],
+      /--start "tomorrow" names no hour/,
+    ],
+    [["book", "8", "--for", "1 month", "--pool", "H100", "--yes"], /duration/],
+  ])("%j is refused in a sentence, status 2", async (args, says) => {
+    const { code, out, err } = await inProcess(args, world.env());
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(says);
+  });
+});
+
+describe("extending", () => {
+  it("shows the old end and the new one, then asks", async () => {
+    const { id, end } = await take(8, "vision");
+    const terminal = atTerminal(["extend", id, "--until", "+2h", "-o", "json"], world.env());
+    await terminal.type("Extend it by 2 h?", "y");
+    const { code, out } = await terminal.ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ id, end: end + 7_200_000 });
+  });
+
+  it("without room says how far it could go, with the line for that; status 3", async () => {
+    const { id, end } = await take(32, "vision");
+    await take(32, "robotics", end + 60_000);
+    const { code, out, err } = await inProcess(
+      ["extend", id, "--until", "+1h", "--yes"],
+      world.env(),
+    );
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    const line = /so +berth (extend .*)/.exec(err)?.[1]?.split(" ") ?? [];
+    const again = await inProcess([...line, "--yes", "-o", "json"], world.env());
+    expect(again.code, err).toBe(0);
+    expect(JSON.parse(again.out)).toMatchObject({ end: end + 60_000 });
+  });
+});
