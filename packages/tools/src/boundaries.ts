@@ -27,6 +27,8 @@ interface Manifest {
   readonly name: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+  /** What the one who installs brings along, or leaves out with the entry that needs it. */
+  readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
 interface House {
@@ -100,11 +102,14 @@ function readFile(root: string, room: RoomPath, source: string): File | Finding 
 }
 
 function readManifest(file: string): Manifest {
-  const json = JSON.parse(readFileSync(file, "utf8")) as Partial<Manifest>;
+  const json = JSON.parse(readFileSync(file, "utf8")) as Partial<Manifest> & {
+    readonly optionalDependencies?: Manifest["dependencies"];
+  };
   return {
     name: json.name ?? "",
-    dependencies: json.dependencies ?? {},
+    dependencies: { ...json.dependencies, ...json.optionalDependencies },
     devDependencies: json.devDependencies ?? {},
+    peerDependencies: json.peerDependencies ?? {},
   };
 }
 
@@ -194,13 +199,21 @@ function houseMessage(house: House, file: File, taken: Import): string | undefin
   if (room === undefined || house.manifests.get(file.room)?.name === name)
     return selfMessage(house, file, name);
   const subpath = taken.specifier.slice(name.length);
-  if (subpath !== "" && subpath !== "/testing")
-    return `${taken.specifier}: only ${name} and ${name}/testing are public`;
+  const doors = ["", "/testing", ...doorsOf(house, name)];
+  if (!doors.includes(subpath))
+    return `${taken.specifier}: only ${doors.map((door) => name + door).join(" and ")} are public`;
   const isScript = file.room === "packages/tools";
   if (subpath === "/testing" && !file.test && !isScript)
     return `${taken.specifier} is for tests only`;
   if (file.test && room.alone !== true) return undeclaredMessage(house, file, name);
   return accessMessage(room, file, taken) ?? undeclaredMessage(house, file, name);
+}
+
+/** What the package's room has set open. */
+function doorsOf(house: House, name: string): readonly string[] {
+  for (const [room, manifest] of house.manifests)
+    if (manifest.name === name) return MATRIX[room]?.doors ?? [];
+  return [];
 }
 
 function selfMessage(house: House, file: File, name: string): string | undefined {
@@ -243,7 +256,8 @@ function externalMessage(house: House, file: File, taken: Import): string | unde
 
 function undeclaredMessage(house: House, file: File, name: string): string | undefined {
   const manifest = house.manifests.get(file.room);
-  if (manifest?.dependencies[name] !== undefined) return undefined;
+  if ((manifest?.dependencies[name] ?? manifest?.peerDependencies[name]) !== undefined)
+    return undefined;
   if (manifest?.devDependencies[name] === undefined)
     return `${name} is not in ${file.room}/package.json`;
   return file.test || file.room === "packages/tools"

@@ -49,6 +49,11 @@ const STEPS: readonly Step[] = [
     commands: [["node", `${TOOLS}/generate.ts`, "--check"]],
   },
   {
+    name: "openapi",
+    what: "Spectral, OWASP and Redocly; no break since the last release",
+    commands: [["node", `${TOOLS}/openapi/main.ts`]],
+  },
+  {
     name: "lockfile",
     what: "one registry, every hash, nobody's scripts",
     commands: [["node", `${TOOLS}/supply-chain.ts`, "lockfile"]],

@@ -1,5 +1,6 @@
 /** Methods that have a path and a verb of their own beside `POST /api/compute/…`, in the OpenAPI document. */
 import { REST_ROUTES, type RestRoute, pathFields } from "@berth/contract";
+import { inputExamples, parameterExample } from "./gen-openapi-examples.ts";
 import type { JsonSchema, MethodSchema, Wire } from "./wire-schema.ts";
 
 /** What is said of a method however it is called. */
@@ -21,7 +22,7 @@ export function restPaths(wire: Wire, told: Told): Record<string, object> {
     if (!method) throw new Error(`${route.path} is of no method`);
     const { operationId, ...described } = told.described(method);
     (byPath[route.path] ??= {})[route.verb.toLowerCase()] = {
-      operationId: `${operationId}_rest`,
+      operationId: `${operationId}.rest`,
       ...described,
       ...inputOf(wire, route, method),
       responses: told.responses(method, route.status),
@@ -37,13 +38,17 @@ function inputOf(wire: Wire, route: RestRoute, method: MethodSchema): object {
   const properties = Object.entries(input.properties ?? {});
   const rest = properties.filter(([field]) => !inPath.includes(field));
   const required = (input.required ?? []).filter((field) => !inPath.includes(field));
-  const parameter = (place: "path" | "query") => (field: readonly [string, JsonSchema]) => ({
-    name: field[0],
-    in: place,
-    required: place === "path" || required.includes(field[0]),
-    description: field[1].description,
-    schema: field[1],
-  });
+  const parameter = (place: "path" | "query") => (field: readonly [string, JsonSchema]) => {
+    const example = parameterExample(method, field[0]);
+    return {
+      name: field[0],
+      in: place,
+      required: place === "path" || required.includes(field[0]),
+      description: field[1].description,
+      schema: field[1],
+      ...(example === undefined ? {} : { example }),
+    };
+  };
   const named = properties.filter(([field]) => inPath.includes(field)).map(parameter("path"));
   if (route.verb === "GET") return { parameters: [...named, ...rest.map(parameter("query"))] };
   if (rest.length === 0) return { parameters: named };
@@ -57,7 +62,8 @@ function inputOf(wire: Wire, route: RestRoute, method: MethodSchema): object {
     parameters: named,
     requestBody: {
       required: required.length > 0,
-      content: { "application/json": { schema } },
+      description: input.description,
+      content: { "application/json": { schema, examples: inputExamples(method, inPath) } },
     },
   };
 }

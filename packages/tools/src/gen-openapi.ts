@@ -1,7 +1,24 @@
 /** The OpenAPI 3.1 document of everything but tRPC: packages/contract/openapi.json. */
-import { ERROR_CODES, VERSION_BESIDE, catalog, errors, groups } from "@berth/contract";
+import {
+  API_VERSION,
+  ERROR_CODES,
+  ERROR_PAGES,
+  PATTERNS,
+  VERSION_BESIDE,
+  catalog,
+  errors,
+  groups,
+} from "@berth/contract";
 import type { MethodName } from "@berth/contract";
+import {
+  frameExample,
+  inputExamples,
+  outputExamples,
+  parameterExample,
+  problemExamples,
+} from "./gen-openapi-examples.ts";
 import { HEADER_COMPONENTS, problemHeaders, successHeaders } from "./gen-openapi-headers.ts";
+import { portable } from "./gen-openapi-portable.ts";
 import { type Described, restPaths } from "./gen-openapi-rest.ts";
 import type { Generated } from "./generate.ts";
 import type { JsonSchema, MethodSchema, Wire } from "./wire-schema.ts";
@@ -12,16 +29,20 @@ export function generateOpenapi(wire: Wire): Generated {
     openapi: "3.1.0",
     info: {
       title: "Berth",
-      version: "1",
+      version: API_VERSION,
       description:
         "Books GPUs. Every method is a POST of one JSON object and answers one, but for one stream of events. Times are integers, milliseconds since " +
         "the epoch; windows include their start and exclude their end. A field that a method does not know is refused. " +
         "Text is in Unicode form NFC. A path answers a verb that is not here with 405 and an `Allow` header. " +
+        "Every error is `application/problem+json` and says in `x-should-retry` whether the same call may succeed later; its `type` is the address of a page about it. " +
         "An output field that has nothing to say is null. Unit reservations have paths of their own as well; their times are " +
         "RFC 3339 texts, and a field that has nothing to say is left out.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    servers: [{ url: "/" }],
+    externalDocs: { url: ERROR_PAGES, description: "Every error: what it means, what to do." },
+    servers: [
+      { url: "/", description: "The server that answers this document.", "x-internal": false },
+    ],
     security: [{ bearer: [] }],
     tags: Object.entries(groups).map(([name, description]) => ({ name, description })),
     paths: {
@@ -56,17 +77,21 @@ export function generateOpenapi(wire: Wire): Generated {
       schemas: Object.fromEntries(wire.types),
     },
   };
-  return { path: "packages/contract/openapi.json", text: `${JSON.stringify(document, null, 2)}\n` };
+  const text = `${JSON.stringify(portable(document), null, 2)}\n`;
+  return { path: "packages/contract/openapi.json", text };
 }
 
 /** A stream of server-sent events has a GET of its own. */
 export const isStream = ({ name }: MethodSchema): boolean => catalog[name].kind === "subscription";
+/** A stream has no length; the document's readers want one of every text. */
+const STREAM_MAX = Number.MAX_SAFE_INTEGER;
+const exampleOf = (example: unknown) => (example === undefined ? {} : { example });
 export const STREAM_PATH = "/api/compute/events/stream";
 
 function described(method: MethodSchema): Described {
   const row = catalog[method.name];
   return {
-    operationId: `${method.group}_${method.method}`,
+    operationId: method.name,
     tags: [method.group],
     summary: row.summary,
     description: row.description,
@@ -94,13 +119,15 @@ function streamOperation(wire: Wire, method: MethodSchema, statuses: readonly nu
     required: input.required?.includes(field) ?? false,
     description: schema.description,
     schema,
+    ...exampleOf(parameterExample(method, field)),
   }));
   const header = {
     name: "Last-Event-ID",
     in: "header",
     required: false,
     description: "The same as `cursor`, and wins over it: what an EventSource sends by itself.",
-    schema: { type: "string", maxLength: 512 },
+    schema: { type: "string", maxLength: 512, pattern: PATTERNS.cursor.source },
+    ...exampleOf(parameterExample(method, "lastEventId")),
   };
   return {
     ...described(method),
@@ -113,7 +140,18 @@ function streamOperation(wire: Wire, method: MethodSchema, statuses: readonly nu
           "nothing happens. An event `problem`, with a Problem in `data`, says why the server ends the stream; a stream " +
           "that ends without one is to be opened again with the last `id`.",
         headers: successHeaders(wire, method),
-        content: { "text/event-stream": { schema: { type: "string" } } },
+        content: {
+          "text/event-stream": {
+            schema: {
+              type: "string",
+              maxLength: STREAM_MAX,
+              description: "Frames, without an end.",
+            },
+            examples: {
+              plain: { summary: "One event", value: frameExample(method) },
+            },
+          },
+        },
       },
       ...problems(statuses),
     },
@@ -133,7 +171,11 @@ function operation(wire: Wire, method: MethodSchema, statuses: readonly number[]
       ? { parameters: parameters.map((name) => ({ $ref: `#/components/parameters/${name}` })) }
       : {}),
     // Without a body the input is `{}`.
-    requestBody: { required: (input.required ?? []).length > 0, content: json(method.input) },
+    requestBody: {
+      required: (input.required ?? []).length > 0,
+      description: input.description,
+      content: json(method.input, inputExamples(method)),
+    },
     responses: responses(wire, method, { status: 200, statuses }),
   };
 }
@@ -147,7 +189,7 @@ function responses(
     [status]: {
       description: status === 201 ? "Made." : "Done.",
       headers: successHeaders(wire, method),
-      content: json(method.output),
+      content: json(method.output, outputExamples(method)),
     },
     ...problems(statuses),
   };
@@ -161,8 +203,8 @@ export function authorization(name: MethodName): string {
   return `${row.action} @ ${row.resource}${row.items ? " + items" : ""}${also}`;
 }
 
-function json(type: string): object {
-  return { "application/json": { schema: { $ref: `#/components/schemas/${type}` } } };
+function json(type: string, examples: object): object {
+  return { "application/json": { schema: { $ref: `#/components/schemas/${type}` }, examples } };
 }
 
 function problem(status: number): object {
@@ -170,7 +212,12 @@ function problem(status: number): object {
   return {
     description: codes.map((code) => `\`${code}\`: ${errors[code].sentence}`).join(" "),
     headers: problemHeaders(status),
-    content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+    content: {
+      "application/problem+json": {
+        schema: { $ref: "#/components/schemas/Problem" },
+        examples: problemExamples(status),
+      },
+    },
   };
 }
 
@@ -180,14 +227,16 @@ const PARAMETERS = {
     in: "header",
     required: false,
     description:
-      "The same as `idempotencyKey` in the body; both given and different is INVALID_INPUT.",
-    schema: { type: "string", maxLength: 128 },
+      "The same as `idempotencyKey` in the body, which need not be there beside it; both given and different is INVALID_INPUT.",
+    schema: { type: "string", minLength: 1, maxLength: 128, pattern: PATTERNS.poolKey.source },
+    example: "train-7f3a",
   },
   IfMatch: {
     name: "If-Match",
     in: "header",
     required: false,
     description: "The same as `version` in the body, plain or quoted; a stale one is CONFLICT.",
-    schema: { type: "string", maxLength: 32 },
+    schema: { type: "string", maxLength: 32, pattern: '^(?:"[0-9]{1,15}"|[0-9]{1,15})$' },
+    example: '"3"',
   },
 };

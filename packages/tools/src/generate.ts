@@ -6,7 +6,11 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generateAdrIndex } from "./gen-adr-index.ts";
 import { generateApi } from "./gen-api.ts";
+import { generateCliPage } from "./gen-cli-page.ts";
+import { generateClient } from "./gen-client.ts";
 import { generateConstraints } from "./gen-constraints.ts";
+import { generateErrors } from "./gen-errors.ts";
+import { generateLlms } from "./gen-llms.ts";
 import { generateMethods } from "./gen-methods.ts";
 import { generateOpenapi } from "./gen-openapi.ts";
 import { generateServerPages } from "./gen-server-pages.ts";
@@ -22,12 +26,16 @@ const ROOT = join(import.meta.dirname, "../../..");
 
 /** Every generator. */
 const GENERATORS: readonly (() => readonly Generated[] | Promise<readonly Generated[]>)[] = [
-  () => generateApi(readWire()),
+  () => [generateApi(readWire())],
+  () => generateClient(readWire()),
+  () => [generateLlms(readWire())],
   () => [generateOpenapi(readWire())],
   () => generateMethods(readWire()),
   () => [generateConstraints(readWire())],
+  generateErrors,
   () => [generateAdrIndex()],
   generateServerPages,
+  generateCliPage,
 ];
 
 /** All generated files as they should be. */

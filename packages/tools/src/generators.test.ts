@@ -11,6 +11,7 @@ import { generateApi } from "./gen-api.ts";
 import { generateConstraints } from "./gen-constraints.ts";
 import { generateOpenapi } from "./gen-openapi.ts";
 import { generated, staleFiles } from "./generate.ts";
+import { pageOf } from "./wire-pages.ts";
 import { fieldsOf } from "./wire-fields.ts";
 import { readWire } from "./wire-schema.ts";
 import type { JsonSchema, Wire } from "./wire-schema.ts";
@@ -25,6 +26,14 @@ type Call<M extends MethodName> = M extends `${infer G extends keyof BerthApi}.$
 type Keyless<T> = Omit<T, "idempotencyKey"> & {
   [K in Extract<keyof T, "idempotencyKey">]?: string | undefined;
 };
+/** Words as texts: answers leave lists of words open, and the generator prints the words from the schema. */
+type Words<T> = T extends string
+  ? string
+  : T extends readonly (infer E)[]
+    ? Words<E>[]
+    : T extends object
+      ? { [K in keyof T]: Words<T[K]> }
+      : T;
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type InputDrift = {
   [M in MethodName]: Same<
@@ -37,13 +46,19 @@ type InputDrift = {
 /** The client tells events apart by type; the contract takes them as they are stored. */
 type Telling = "events.list" | "reservations.watch";
 type OutputDrift = {
-  [M in Exclude<MethodName, Telling>]: Same<Awaited<ReturnType<Call<M>>>, Output<M>> extends true
+  [M in Exclude<MethodName, Telling>]: Same<
+    Words<Awaited<ReturnType<Call<M>>>>,
+    Words<Output<M>>
+  > extends true
     ? never
     : M;
 }[Exclude<MethodName, Telling>];
 type StoredEvent = Output<"reservations.watch">;
 type EventDrift = {
-  [T in StoredEvent["type"]]: Same<EventData[T], z.input<(typeof eventData)[T]>> extends true
+  [T in StoredEvent["type"]]: Same<
+    Words<EventData[T]>,
+    Words<z.input<(typeof eventData)[T]>>
+  > extends true
     ? never
     : T;
 }[StoredEvent["type"]];
@@ -76,14 +91,48 @@ describe("the client's interfaces", () => {
     expect([...noInput, ...noOutput, ...noEvent, ...noCommon]).toEqual([]);
   });
 
-  it("hold no any and import nothing but the options of a call", () => {
-    const [api] = generateApi(readWire());
-    const code = (api?.text ?? "").replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/"[^"]*"/g, '""');
+  it("hold no any and import nothing but the options of a call and what it answers", () => {
+    const code = generateApi(readWire())
+      .text.replaceAll(/\/\*[^]*?\*\//g, "")
+      .replaceAll(/"[^"]*"/g, '""');
     expect(code).not.toMatch(/\bany\b/);
     expect(code.match(/^import .*$/gm)).toEqual([
       'import type { CallOptions, WatchOptions } from "";',
+      'import type { BerthList, BerthPromise } from "";',
     ]);
     expect(code.length).toBeGreaterThan(10_000);
+  });
+
+  it("leave words open in what is answered, and closed in what is asked", () => {
+    const code = generateApi(readWire()).text;
+    const of = (name: string): string =>
+      new RegExp(`^export interface ${name} \\{\n([^]*?)^\\}`, "m").exec(code)?.[1] ?? "";
+    expect(of("Reservation")).toContain("  state: Open<ReservationState>;");
+    expect(of("Reason")).toContain("  code: Open<Cause>;");
+    expect(of("ListReservationsInput")).toContain("  state?: ReservationState[] | undefined;");
+    // What is asked and answered alike is closed: it can be sent again.
+    expect(of("DeviceLine")).toContain("  class: DeviceClass;");
+    expect(code).not.toMatch(/Input \{[^}]*Open</);
+  });
+
+  it("make a list of every method that answers in pages", () => {
+    const wire = readWire();
+    const paged = wire.methods.filter((method) => pageOf(wire, method)).map(({ name }) => name);
+    expect(paged.toSorted()).toEqual([
+      "access.audit",
+      "events.list",
+      "fleet.listNodes",
+      "reservations.list",
+      "unitReservations.list",
+    ]);
+    const code = generateApi(wire).text;
+    expect(code.match(/: BerthList</g)).toHaveLength(paged.length);
+    const [first] = wire.methods;
+    if (!first) throw new Error("there are no methods");
+    const twice = { type: "array", items: { $ref: "#/components/schemas/Reservation" } } as const;
+    const properties = { nextCursor: { type: "string" }, a: twice, b: twice } as const;
+    const torn = { ...wire, types: new Map([...wire.types, [first.output, { properties }]]) };
+    expect(() => pageOf(torn, first)).toThrow("a page needs one list of a named type");
   });
 
   it("stop at a schema that they cannot print", () => {
@@ -154,12 +203,12 @@ describe("the OpenAPI document", () => {
   it("has every method once, those with a path of their own once more, with their errors as problem+json", () => {
     const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
     const ids = operations.map(({ operationId }) => operationId);
-    const rest = REST_ROUTES.map(({ method }) => `${method.replace(".", "_")}_rest`);
-    const all = [...METHOD_NAMES.map((name) => name.replace(".", "_")), ...rest];
+    const rest = REST_ROUTES.map(({ method }) => `${method}.rest`);
+    const all = [...METHOD_NAMES, ...rest];
     expect(ids.toSorted()).toEqual(all.toSorted());
     for (const { operationId, responses } of operations) {
       expect(Object.keys(responses)).toEqual([
-        operationId === "unitReservations_create_rest" ? "201" : "200",
+        operationId === "unitReservations.create.rest" ? "201" : "200",
         "400",
         "401",
         "403",

@@ -17,13 +17,19 @@ export interface Room {
     readonly prefix: string;
     readonly may: Readonly<Record<string, Access>>;
   }[];
+  /** What others may import beside the package itself and its `/testing`, such as `/commands`. */
+  readonly doors?: readonly string[];
   /** Published or pure: its tests may not import other rooms either. */
   readonly alone?: boolean;
 }
 
 export const MATRIX: Readonly<Record<RoomPath, Room>> = {
   "packages/domain": { may: {}, alone: true },
-  "packages/contract": { may: { "@berth/domain": "constants" }, helpers: ["idPattern"] },
+  "packages/contract": {
+    may: { "@berth/domain": "constants" },
+    helpers: ["idPattern"],
+    doors: ["/examples"],
+  },
   "packages/db": { may: { "@berth/domain": "types" } },
   "packages/engine": { may: { "@berth/domain": "all", "@berth/db": "types" } },
   "packages/api": {
@@ -52,13 +58,18 @@ export const MATRIX: Readonly<Record<RoomPath, Room>> = {
       "@berth/engine": "all",
       "@berth/api": "all",
     },
+    doors: ["/commands"],
     // Customers of a running server: they go through the published client.
     parts: ["demo", "import", "commands"].map((part) => ({
       prefix: `apps/server/src/${part}/`,
       may: { "@berth/client": "all" },
     })),
   },
-  "apps/cli": { may: { "@berth/client": "all" } },
+  "apps/cli": {
+    may: { "@berth/client": "all" },
+    // The operators' commands, when the server is installed beside it: an optional dependency, loaded by need.
+    parts: [{ prefix: "apps/cli/src/operators.ts", may: { "@berth/server": "all" } }],
+  },
   "apps/console": { may: { "@berth/client": "all" } },
   "apps/docs": { may: {} },
 };
@@ -74,6 +85,11 @@ export interface Unreachable {
 }
 
 export const UNREACHABLE: readonly Unreachable[] = [
+  {
+    from: /^packages\/client\/src\/index\.ts$/,
+    packages: ["@opentelemetry/api", "@tanstack/react-query", "react"],
+    because: "the client's core runs where none of its optional peers is installed",
+  },
   {
     from: /^packages\/api\/src\/groups\/capacity\/(preview|earliest-start)\.ts$/,
     names: ["submit", "moveNode", "rebuild", "createPoolStore", "applyPair"],

@@ -10,6 +10,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "packages/db/src/slot-pool.ts": "the one place that sends statements; it is handed them whole",
   "packages/db/src/store/pool-store.ts": "statements of the file, prepared",
   "packages/db/src/print-schema.ts": "a constant of the file",
+  "packages/db/src/embedded/template.ts": "the name of the embedded database, a constant",
   "packages/api/src/groups/events/prune.ts":
     "one of two statements with a number of days of its own",
   "packages/api/src/groups/access/list-keys.ts": "a list of columns, a constant of another file",

@@ -28,6 +28,8 @@ interface Advisory {
   readonly accepted?: Readonly<Record<string, string>>;
 }
 
+/** The same package under another name, beside a version of it that the house uses. */
+const ALIAS = /^npm:[a-z][a-z0-9.-]*@(?=\d)/;
 const EXACT = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 
 /** What is wrong with where packages come from, and with what may run when they are installed. */
@@ -62,7 +64,7 @@ function specifierFaults({ importers }: Lockfile): string[] {
     Object.entries({ ...of.dependencies, ...of.devDependencies, ...of.optionalDependencies })
       .filter(
         ([, { specifier }]) =>
-          !EXACT.test(specifier) && !/^(workspace:\*|catalog:)$/.test(specifier),
+          !EXACT.test(specifier.replace(ALIAS, "")) && !/^(workspace:\*|catalog:)$/.test(specifier),
       )
       .map(
         ([name, { specifier }]) =>

@@ -41,10 +41,13 @@ function checkOne(
     report("OVER_QUOTA", `${where}: ${over.join()}`);
   // What is reprieved or extended keeps the units that it had, sound or not.
   if (type !== "reservation.created" && type !== "reservation.healed") return;
+  // What is healed where it is keeps its units too, withheld meanwhile or not.
+  const kept = new Set(type === "reservation.healed" ? unitsOf(before, row.id) : []);
   const asker = { start: row.start, end: row.end, tenantId: row.tenant_id, spot: row.spot };
   for (const { nodeId, unitIds } of row.members) {
     for (const unitId of unitIds) {
-      if (isWithheld(after, unitId, asker) && isWithheld(before, unitId, asker))
+      const taken = !kept.has(unitId);
+      if (taken && isWithheld(after, unitId, asker) && isWithheld(before, unitId, asker))
         report("WITHHELD", `${where}: ${unitId}`);
       if (!isSound(after, unitId, row) && !isSound(before, unitId, row))
         report("UNSOUND", `${where}: ${unitId}`);
@@ -54,6 +57,11 @@ function checkOne(
     if (scalars.length > 0 && then.length > 0)
       report("OVER_SCALAR", `${where}: ${scalars.join()} of ${nodeId}`);
   }
+}
+
+function unitsOf(view: View, id: string): readonly string[] {
+  const held = view.reservations.find((row) => row.id === id);
+  return held?.members.flatMap(({ unitIds }) => unitIds) ?? [];
 }
 
 /** The shown use of each row that the batch counted: the peak from its `now` on. */
