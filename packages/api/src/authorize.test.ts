@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { METHOD_NAMES } from "@berth/contract";
+import { METHOD_NAMES, catalog } from "@berth/contract";
 import { freshId } from "@berth/domain";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { AUTHORIZATION_MATRIX } from "./testing/authorization-matrix.ts";
-import type { Method } from "./call.ts";
+import { authorized } from "./authorize.ts";
+import type { Call, Method } from "./call.ts";
 import { createApi } from "./root.ts";
 import { type TestApi, testApi } from "./testing/test-api.ts";
 import { type World, bookingInput, makeWorld } from "./testing/world.ts";
@@ -234,6 +235,33 @@ describe("the order of checks", () => {
     expect(again).toMatchObject({ id: first["id"] });
     expect(context.answer.replayed).toBe(true);
   });
+});
+
+test("who goes on for long is asked for again by the whole chain, and its own used key is no replay", async () => {
+  const principal = await it.api.context({ token: it.admin, requestId: "r" }).authenticate();
+  let [replays, decisions] = [0, 0];
+  const decide: typeof it.deps.access.decide = (...asked) => {
+    decisions += 1;
+    return it.deps.access.decide(...asked);
+  };
+  const handler = {
+    replay: () => Promise.resolve(void (replays += 1)),
+    async run(call: Pick<Call, "recheck">) {
+      const later = performance.now() + 10_000;
+      const clock = vi.spyOn(performance, "now").mockReturnValue(later);
+      await call.recheck().finally(() => clock.mockRestore());
+    },
+  };
+  const call: Call = {
+    // A read is not filed, and follows no feed.
+    deps: { ...it.deps, access: { ...it.deps.access, decide } } as Call["deps"],
+    ...{ method: "pools.get", principal, requestId: "r", answer: {}, signal: undefined },
+    ...{ ifMatch: undefined, recheck: () => Promise.resolve(), hangUp: () => undefined },
+  };
+  const { tenantId, poolId } = mine;
+  const step = { row: catalog["pools.get"], handler, call, input: { tenantId, poolId } };
+  await authorized(step);
+  expect({ replays, decisions }).toEqual({ replays: 1, decisions: 2 });
 });
 
 describe("a narrowed key", () => {

@@ -108,6 +108,9 @@ export async function authorized(step: Step): Promise<unknown> {
 /** What is asked of a stream's caller again and again beside the key costs a query, so it is asked less often. */
 const SETTLED_MS = 4_000;
 
+/** What is asked of a caller again is whether it may. Its own key may be used by now: that is no replay. */
+const ANSWERS_NOTHING_AGAIN: AnyHandler = { run: () => Promise.resolve(undefined) };
+
 /** The call of what goes on for long, a stream or a wait: to recheck it is to take the chain again. */
 function rechecking(step: Step): Call {
   let settledAt = performance.now();
@@ -115,7 +118,7 @@ function rechecking(step: Step): Call {
     await step.call.recheck();
     if (performance.now() - settledAt < SETTLED_MS) return;
     settledAt = performance.now();
-    await settle(step);
+    await settle({ ...step, handler: ANSWERS_NOTHING_AGAIN });
   };
   return { ...step.call, recheck };
 }

@@ -9,7 +9,7 @@ const RECHECK_MS = 1_000;
 /**
  * Runs it with a signal that aborts when the caller hangs up, or may no longer.
  *
- * @throws ApiError that says why the caller may not, unless it was done all the same
+ * @throws ApiError that says why the caller may not, where the run ended because of that
  */
 export async function whileAllowed<T>(
   call: Pick<Call, "recheck" | "signal">,

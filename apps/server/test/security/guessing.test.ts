@@ -8,19 +8,32 @@ import { startServer } from "../harness.ts";
 /** Well formed, with the right checksum, and nobody's. */
 const strangersKey = () => makeToken(`key_${randomBytes(13).toString("hex")}`, randomBytes);
 
-it("of 2,000 guesses from one address 300 are looked at, and the database is not asked about the others", async () => {
+/** A server whose database is behind a proxy, and who calls it from which address. */
+async function guessed() {
   const database = await testDatabase();
   const proxy = await faultProxy(database.url);
   const server = await startServer({
     database: { ...database, url: proxy.url },
     config: { trustedProxies: ["127.0.0.1"] },
   });
-  try {
-    const good = await server.token("t-a");
-    const from = async (address: string, token: string) => {
+  return {
+    proxy,
+    good: await server.token("t-a"),
+    async from(address: string, token: string): Promise<number> {
       const headers = { "x-forwarded-for": address };
       return (await server.http("access.whoami", {}, { token, headers })).status;
-    };
+    },
+    async stop(): Promise<void> {
+      await server.stop();
+      await proxy.close();
+      await database.close();
+    },
+  };
+}
+
+it("of 2,000 guesses from one address 300 are looked at, and the database is not asked about the others", async () => {
+  const { proxy, good, from, stop } = await guessed();
+  try {
     const guess = async (address: string, times: number): Promise<number[]> => {
       const statuses: number[] = [];
       for (let n = 0; n < times; n += 1) statuses.push(await from(address, strangersKey()));
@@ -44,25 +57,13 @@ it("of 2,000 guesses from one address 300 are looked at, and the database is not
     expect(new Set(await guess("192.0.2.1", 50))).toEqual(new Set([429]));
     expect(await guess("192.0.2.201", 1)).toEqual([503]);
   } finally {
-    await server.stop();
-    await proxy.close();
-    await database.close();
+    await stop();
   }
 }, 120_000);
 
 it("guesses made at once are counted before any of them has failed, and a good key's first calls are not", async () => {
-  const database = await testDatabase();
-  const proxy = await faultProxy(database.url);
-  const server = await startServer({
-    database: { ...database, url: proxy.url },
-    config: { trustedProxies: ["127.0.0.1"] },
-  });
+  const { proxy, good, from, stop } = await guessed();
   try {
-    const good = await server.token("t-a");
-    const from = async (address: string, token: string) => {
-      const headers = { "x-forwarded-for": address };
-      return (await server.http("access.whoami", {}, { token, headers })).status;
-    };
     const tally = (statuses: readonly number[]) =>
       Object.fromEntries(
         Object.entries(Object.groupBy(statuses, String)).map(([s, all]) => [s, all?.length]),
@@ -79,9 +80,7 @@ it("guesses made at once are counted before any of them has failed, and a good k
     // One wrong key is one guess, however often it comes at once.
     expect(await from("192.0.2.3", strangersKey())).toBe(401);
   } finally {
-    await server.stop();
-    await proxy.close();
-    await database.close();
+    await stop();
   }
 }, 120_000);
 
