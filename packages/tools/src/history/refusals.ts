@@ -46,10 +46,21 @@ interface Asked {
   readonly request: FitRequest;
 }
 
-/** The request at the earliest and at the latest instant at which it may have been decided. */
+/** The request at each instant at which it may have been decided with another outcome than at the ones beside it. */
 function asked(op: Operation, view: View): Asked[] {
-  const instants = new Set([view.at, Math.max(view.at, op.endedAt)]);
-  return [...instants].map((now) => ({ now, request: requestOf(op, now) }));
+  return [...instantsOf(op, view)].map((now) => ({ now, request: requestOf(op, now) }));
+}
+
+/**
+ * The earliest, the latest, and in between each first and last millisecond of a booking: one that came and went
+ * while nothing was written is in no window that begins at either end.
+ */
+function instantsOf({ t0, t1, endedAt }: Operation, { at, reservations }: View): Set<number> {
+  const [began, latest] = [Math.max(at, endedAt - (t1 - t0)), Math.max(at, endedAt)];
+  const between = reservations
+    .flatMap(({ start, end }) => [start, end - 1])
+    .filter((instant) => instant >= began && instant <= latest);
+  return new Set([at, latest, ...between]);
 }
 
 export function requestOf(
@@ -82,7 +93,10 @@ export function checkQuotaExceeded(op: Operation, moments: () => View[], report:
       return max !== null && windowsOf(op, view).some((w) => peak(levels, w) + requested > max);
     });
   if (!moments().some(over))
-    report("COULD_HAVE_PAID", `operation ${op.n} at ${String(op.seq)}: ${JSON.stringify(details)}`);
+    report(
+      "COULD_HAVE_PAID",
+      `operation ${op.n} at ${String(op.seq)}: ${JSON.stringify(details)}, ${brief(op.input)}`,
+    );
   return true;
 }
 

@@ -1,0 +1,71 @@
+import { expect, it } from "vitest";
+import { checkQuotaExceeded } from "./refusals.ts";
+import type { ReservationRow } from "./rows.ts";
+import type { Operation } from "./types.ts";
+import type { View } from "./view.ts";
+
+const SECOND = 1_000;
+
+/** A booking of one GPU, that nothing was written of since. */
+const booking = (start: number, end: number): ReservationRow =>
+  ({
+    id: "rsv_1",
+    tenant_id: "a",
+    charged_tenant_id: "a",
+    state: "scheduled",
+    binding: "hold",
+    start,
+    end,
+    members: [
+      {
+        index: 0,
+        nodeId: "n",
+        unitIds: ["u"],
+        resources: { vcpu: 0, memoryGiB: 0, hugepages1Gi: 0 },
+      },
+    ],
+  }) as unknown as ReservationRow;
+
+const view = (at: number, row: ReservationRow): View =>
+  ({
+    at,
+    pool: { tenant_id: "a", policy: {} },
+    offers: [],
+    quotas: [{ tenant_id: "a", resource: "gpu", max: 1 }],
+    units: new Map([["u", { id: "u", class: "gpu", parent_unit_id: null }]]),
+    reservations: [row],
+  }) as unknown as View;
+
+/** A refusal for want of quota that came after `took` milliseconds, of one GPU for a second from then on. */
+const refusal = (endedAt: number, took: number): Operation =>
+  ({
+    n: 1,
+    tenantId: "a",
+    method: "reservations.create",
+    input: { devices: [{ class: "gpu", count: 1 }], duration: SECOND },
+    t0: 0,
+    t1: took,
+    endedAt,
+    seq: 7,
+    body: { details: { resource: "gpu", requested: 1 } },
+  }) as unknown as Operation;
+
+const found = (op: Operation, at: View): string[] => {
+  const faults: string[] = [];
+  checkQuotaExceeded(
+    op,
+    () => [at],
+    (kind) => faults.push(kind),
+  );
+  return faults;
+};
+
+it("a booking that came and went while nothing was written may have been in the way", () => {
+  const row = booking(60 * SECOND, 61 * SECOND);
+  expect(found(refusal(61 * SECOND + 20, 40), view(SECOND, row))).toEqual([]);
+});
+
+it("one that was over before the call began was not", () => {
+  const row = booking(60 * SECOND, 61 * SECOND);
+  expect(found(refusal(61 * SECOND + 60, 40), view(SECOND, row))).toEqual(["COULD_HAVE_PAID"]);
+});
