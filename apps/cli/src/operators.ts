@@ -16,8 +16,11 @@ export async function loadOperators(): Promise<Operators | null> {
   }
 }
 
-/** Adds them under `berth`. @throws Quit when they are not there */
-export async function addOperators(berth: Command, name: string): Promise<Operators> {
+/** Adds them under `berth`, for who has signed in. @throws Quit when they are not there */
+export async function addOperators(
+  berth: Command,
+  { name, signIn }: { readonly name: string; readonly signIn: operators.SignIn },
+): Promise<Operators> {
   const found = await loadOperators();
   if (!found)
     throw new Quit(
@@ -25,6 +28,6 @@ export async function addOperators(berth: Command, name: string): Promise<Operat
       `${name} is for operators and comes with the package @berth/server, which is not installed here`,
       "  run it where the server is, or install the server beside this command line",
     );
-  found.addOperatorCommands(berth);
+  found.addOperatorCommands(berth, signIn);
   return found;
 }

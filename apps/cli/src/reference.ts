@@ -26,11 +26,14 @@ would obey. Colours are for terminals, and \`NO_COLOR\` switches them off.
 | variable | holds |
 | -------- | ----- |
 | \`BERTH_URL\` | the server; wins over what \`berth login\` keeps |
-| \`BERTH_TOKEN\` | the key or token; wins as well |
+| \`BERTH_TOKEN\` | the key or token; wins as well, and goes to whichever server is meant |
 | \`BERTH_TENANT\` | who is booked for; \`--tenant\` wins over it |
 | \`XDG_CONFIG_HOME\` | where \`berth/config.json\` is kept; else \`~/.config\` |
 | \`TZ\` | the zone that times are read and shown in |
 | \`NO_COLOR\` | any value switches colours off |
+
+The same order holds for the operators' commands that call a server (\`import\`, \`tenants\`, \`keys\`); where it comes to nothing they mean
+the server of this machine, with its own key. A token that is kept goes to the server that it was kept for, and to no other.
 
 **Times** are ISO 8601 with an offset (\`2026-12-07T09:00:00Z\`), or words in the zone of the machine: \`"2026-12-07 09:00"\`,
 \`"mon 09:00"\`, \`"tomorrow 9am"\`, \`+2h\`, \`now\`. Nothing is rounded, and what names no hour is refused. Before anything is

@@ -40,16 +40,25 @@ async function withOperators(berth: ReturnType<typeof createProgram>): Promise<v
 async function operate(args: readonly string[], io: Io, name: string): Promise<number> {
   const { addOperators } = await import("./operators.ts");
   const berth = createProgram(io, () => undefined);
-  const { operatorEnding } = await addOperators(berth, name);
+  const signIn = () => signInOf(io);
+  const { operatorEnding } = await addOperators(berth, { name, signIn });
   try {
     await berth.parseAsync(args, { from: "user" });
     return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {
-    if (error instanceof CommanderError) return statusOf(error);
+    if (error instanceof CommanderError || error instanceof Quit) throw error;
     const { status, line } = await operatorEnding(error);
     if (line !== null) say(io, `berth: ${line}`);
     return status;
   }
+}
+
+/** Says where it goes when nothing that was typed does. */
+async function signInOf(io: Io) {
+  const { signedIn } = await import("./session.ts");
+  const login = await signedIn(io);
+  if (login && !io.env["BERTH_URL"]) say(io, `on ${login.url}, as berth login keeps it`);
+  return login;
 }
 
 async function end(error: unknown, io: Io, url: string | null): Promise<number> {

@@ -48,27 +48,37 @@ export function connect(io: Io, { url, token }: Pick<Login, "url" | "token">): B
   }
 }
 
-async function loginOf(io: Io): Promise<Login> {
-  const { env } = io;
+/**
+ * The environment's, part by part, then what is kept: for the server that it was kept for, and for no other. Null when
+ * that comes to no token for a server.
+ */
+export async function signedIn({ env }: Pick<Io, "env">): Promise<Login | null> {
   const [url, token, tenantId] = [env["BERTH_URL"], env["BERTH_TOKEN"], env["BERTH_TENANT"]];
   if (url && token) return { url, token, tenantId: tenantId || null };
-  const kept = await readLogin(io);
-  if (!kept)
-    throw usage(
-      missing({ url, token }),
-      "  berth login asks for both, or set them in the environment",
-    );
-  // What was kept is for the server that it was kept for, and for no other.
-  if (url && !isSame(url, kept.url))
-    throw usage(
-      `BERTH_URL is ${url}, and ${configFile(io)} has a token for ${kept.url}`,
-      "  set BERTH_TOKEN as well, or berth login to that server",
-    );
+  const kept = await readLogin({ env });
+  if (!kept || (url && !isSame(url, kept.url))) return null;
   return {
     url: kept.url,
     token: token || kept.token,
     tenantId: tenantId || (token ? null : kept.tenantId),
   };
+}
+
+async function loginOf(io: Io): Promise<Login> {
+  return (await signedIn(io)) ?? refuse(io, await readLogin(io));
+}
+
+function refuse(io: Io, kept: Login | null): never {
+  const [url, token] = [io.env["BERTH_URL"], io.env["BERTH_TOKEN"]];
+  if (kept)
+    throw usage(
+      `BERTH_URL is ${url}, and ${configFile(io)} has a token for ${kept.url}`,
+      "  set BERTH_TOKEN as well, or berth login to that server",
+    );
+  throw usage(
+    missing({ url, token }),
+    "  berth login asks for both, or set them in the environment",
+  );
 }
 
 function missing({ url, token }: { url: string | undefined; token: string | undefined }): string {

@@ -1,4 +1,4 @@
-/** Help, completion, the operators' part, and how long a start takes. */
+/** Help, completion, the operators' part, and what a start loads. */
 import { execFile, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -150,21 +150,5 @@ describe("a start", () => {
     expect(loaded.filter((url) => /packages\/client|apps\/server|chrono|clack/.test(url))).toEqual(
       [],
     );
-  });
-
-  it("is measured here, against Node alone: printed, not judged", () => {
-    const cases = { node: ["-e", "0"], version: [BIN, "--version"], help: [BIN, "ls", "--help"] };
-    const times: Record<string, number[]> = {};
-    // In turn, so that what else the machine does meets all alike; the first round fills the cache.
-    for (let round = 0; round <= 10; round += 1)
-      for (const [name, args] of Object.entries(cases)) {
-        const since = performance.now();
-        expect(spawnSync(process.execPath, args, { env: { ...process.env } }).status).toBe(0);
-        if (round > 0) (times[name] ??= []).push(performance.now() - since);
-      }
-    const median = (name: string) => times[name]?.toSorted((a, b) => a - b)[5] ?? NaN;
-    const line = Object.keys(cases).map((name) => `${name} ${median(name).toFixed(0)} ms`);
-    process.stdout.write(`cold start, median of 10: ${line.join(", ")}\n`);
-    expect(median("help")).toBeGreaterThan(0);
   });
 });

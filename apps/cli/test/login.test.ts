@@ -1,5 +1,8 @@
 /** Signing in: what is kept, where, for whom, and what wins over it. */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -108,5 +111,57 @@ describe("what is kept", () => {
     const { code, err } = await inProcess(["ls"], none);
     expect(code).toBe(2);
     expect(err).toContain("berth login");
+  });
+});
+
+describe("the operators' commands that call a server", () => {
+  const list = (env: Record<string, string>) =>
+    berth(["tenants", "list"], { BERTH_DATA_DIR: join(home, "no-server"), ...none, ...env });
+
+  it("go where berth login has signed in, and say so", async () => {
+    await login([], world.adminToken);
+    const { code, out, err } = await list({});
+    expect({ code, err }).toEqual({ code: 0, err: `on ${world.url}, as berth login keeps it\n` });
+    expect(out).toContain('"tenantId":"vision"');
+  });
+
+  it("take the environment's before it, part by part", async () => {
+    await login([], world.adminToken);
+    expect(await list({ BERTH_TOKEN: "berth_unknown" })).toMatchObject({ code: 4, out: "" });
+    expect(await list({ BERTH_URL: world.url })).toMatchObject({ code: 0, err: "" });
+  });
+
+  it("send what is kept to no other server, and the key of this machine to no other machine", async () => {
+    await login([], world.adminToken);
+    const heard: unknown[] = [];
+    const other = createServer((request, response) => {
+      heard.push(request.headers.authorization);
+      response.writeHead(500).end();
+    }).listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const here = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    try {
+      const kept = await list({ BERTH_URL: here });
+      expect(kept).toMatchObject({ code: 2, out: "" });
+      expect(kept.err).toContain("BERTH_TOKEN is not set");
+      expect(heard).toEqual([]);
+      await list({ BERTH_URL: here, BERTH_BOOTSTRAP_TOKEN: "b".repeat(40) });
+      expect(new Set(heard)).toEqual(new Set([`Bearer ${"b".repeat(40)}`]));
+    } finally {
+      other.closeAllConnections();
+      other.close();
+    }
+    const far = { BERTH_URL: "http://berth.invalid", BERTH_BOOTSTRAP_TOKEN: "b".repeat(40) };
+    const { code, err } = await list(far);
+    expect(code).toBe(2);
+    expect(err).toContain("the key that is kept here is not for http://berth.invalid");
+  });
+
+  it.skipIf(process.platform === "win32")("refuse a file that others can read", async () => {
+    await login();
+    chmodSync(file(), 0o644);
+    const { code, err } = await list({});
+    expect(code).toBe(2);
+    expect(err).toContain(`chmod 600 ${file()}`);
   });
 });

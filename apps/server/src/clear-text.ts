@@ -44,8 +44,8 @@ function decodeHost(text: string): string {
   }
 }
 
-/** This machine: the loopback interface, or a socket in a folder. The driver takes no host for localhost. */
-function isHere(host: string): boolean {
+/** A name without brackets. This machine: the loopback interface, or a socket in a folder. The driver takes no host for localhost. */
+export function isHere(host: string): boolean {
   if (host === "" || host === "localhost" || host === "::1" || host.startsWith("/")) return true;
   return isIP(host) === 4 && host.startsWith("127.");
 }

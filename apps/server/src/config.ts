@@ -114,7 +114,7 @@ const VARIABLES = {
   BERTH_ADDRESS_RATE_LIMIT: variable(
     integer(1, 1_000_000_000),
     "600000",
-    "calls a minute from one address; behind a proxy all come from its own until BERTH_TRUSTED_PROXIES names it",
+    "calls a minute from one address, pages that need no key included; behind a proxy all come from its own until BERTH_TRUSTED_PROXIES names it",
   ),
   BERTH_PUBLIC_URL: variable(
     httpUrl.transform((url) => url.replace(/\/+$/, "")),
@@ -138,12 +138,12 @@ const VARIABLES = {
   ),
   BERTH_URL: variable(
     httpUrl,
-    "http://HOST:PORT",
+    "what berth login keeps, else http://HOST:PORT",
     "the server that import, keys and tenants talk to",
   ),
   BERTH_TOKEN: variable(
     z.string().max(8_192),
-    "the key kept in BERTH_DATA_DIR",
+    "what berth login keeps for BERTH_URL; for the server of this machine its own key",
     "the key, or token of the issuer, that import, keys and tenants present",
   ),
   BERTH_FAILPOINT: variable(

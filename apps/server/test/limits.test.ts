@@ -38,3 +38,37 @@ it("an address that keeps presenting bad keys is told to stop", async () => {
   }
   expect(statuses).toEqual([401, 401, 401, 429, 429]);
 });
+
+const PUBLIC = [
+  "/openapi.json",
+  "/config.json",
+  "/docs/api",
+  "/docs/api/start.js",
+  "/docs/api/scalar.js",
+  "/docs/errors",
+  "/docs/errors/not-found",
+];
+
+it.each(PUBLIC)("%s is counted as a call of its address", async (path) => {
+  const { url, http } = (server = await startServer({ config: { addressRateLimit: 2 } }));
+  const get = () => fetch(url + path);
+  expect([(await get()).status, (await get()).status]).toEqual([200, 200]);
+  const { status, headers } = await get();
+  expect(status).toBe(429);
+  expect(headers.get("content-type")).toBe("application/problem+json");
+  expect(headers.get("ratelimit-policy")).toBe('"address";q=2;w=60');
+  expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  expect((await http("access.whoami", {})).status).toBe(429);
+});
+
+it("who watches the server is counted against nobody: alive, ready and the metrics are always told", async () => {
+  const metricsToken = "m".repeat(32);
+  const { url } = (server = await startServer({ config: { addressRateLimit: 1, metricsToken } }));
+  const statuses = async (path: string) => {
+    const ask = () => fetch(url + path, { headers: { authorization: `Bearer ${metricsToken}` } });
+    return [(await ask()).status, (await ask()).status, (await ask()).status];
+  };
+  for (const path of ["/healthz", "/readyz", "/metrics"])
+    expect(await statuses(path), path).toEqual([200, 200, 200]);
+  expect(await statuses("/config.json")).toEqual([200, 429, 429]);
+});

@@ -37,6 +37,18 @@ describe("the environment", () => {
     expect(server.requests()).toBe(4);
   });
 
+  it("gives its key to a server that the program names: `url` alone says where it goes", async () => {
+    await using server = await startWireServer(() => ({ data: {} }));
+    process.env["BERTH_URL"] = "http://127.0.0.1:1";
+    process.env["BERTH_TOKEN"] = "from-env";
+    await createBerth({ url: server.url }).access.whoami();
+    await createBerth({ url: server.url, token: "of-that-server" }).access.whoami();
+    expect(server.arrived.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer from-env",
+      "Bearer of-that-server",
+    ]);
+  });
+
   it("that says nothing is an error that names it", () => {
     delete process.env["BERTH_URL"];
     expect(() => createBerth()).toThrow("createBerth needs url, or BERTH_URL in the environment");

@@ -10,7 +10,7 @@ export interface BerthOptions {
   readonly url?: string | undefined;
   /**
    * An API key, or a function that answers the token to use now: it is asked before every request. Absent: the
-   * environment's `BERTH_TOKEN`.
+   * environment's `BERTH_TOKEN`, whichever server `url` says: where that is not the environment's, give the token too.
    */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Used in place of the global `fetch`. */

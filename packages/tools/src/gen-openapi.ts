@@ -74,7 +74,7 @@ export function generateOpenapi(wire: Wire): Generated {
       responses: Object.fromEntries(
         statuses.map((status) => [`Problem${status}`, problem(status)]),
       ),
-      schemas: Object.fromEntries(wire.types),
+      schemas: { ...Object.fromEntries(wire.types), ...keyedBodies(wire) },
     },
   };
   const text = `${JSON.stringify(portable(document), null, 2)}\n`;
@@ -195,6 +195,31 @@ function responses(
   };
 }
 
+/**
+ * Bodies of calls that need a key, which may come as a header instead: a schema knows nothing of headers, so the
+ * field is not required there and its description says what is.
+ */
+function keyedBodies(wire: Wire): Record<string, JsonSchema> {
+  const inputs = new Set(wire.methods.map(({ input }) => input));
+  return Object.fromEntries(
+    [...inputs].flatMap((name) => {
+      const schema = wire.types.get(name) as JsonSchema;
+      const { properties, required = [] } = schema;
+      const key = properties?.["idempotencyKey"];
+      if (!key || !required.includes("idempotencyKey")) return [];
+      const body = {
+        ...schema,
+        properties: {
+          ...properties,
+          idempotencyKey: { ...key, description: `${key.description} ${KEY_SOMEWHERE}` },
+        },
+        required: required.filter((field) => field !== "idempotencyKey"),
+      };
+      return [[name, body]];
+    }),
+  );
+}
+
 /** `action @ resource`, with what is allowed instead and whether entries are decided too. */
 export function authorization(name: MethodName): string {
   const row = catalog[name];
@@ -221,13 +246,17 @@ function problem(status: number): object {
   };
 }
 
+const KEY_SOMEWHERE =
+  "Needed here or as the header `Idempotency-Key`: neither, or two that differ, is INVALID_INPUT.";
+
 const PARAMETERS = {
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
     required: false,
     description:
-      "The same as `idempotencyKey` in the body, which need not be there beside it; both given and different is INVALID_INPUT.",
+      "The same as `idempotencyKey` in the body, which need not be there beside it: two that differ are INVALID_INPUT, " +
+      "and so is neither where the body's field says that one is needed.",
     schema: { type: "string", minLength: 1, maxLength: 128, pattern: PATTERNS.poolKey.source },
     example: "train-7f3a",
   },

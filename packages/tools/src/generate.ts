@@ -14,6 +14,7 @@ import { generateLlms } from "./gen-llms.ts";
 import { generateMethods } from "./gen-methods.ts";
 import { generateOpenapi } from "./gen-openapi.ts";
 import { generateServerPages } from "./gen-server-pages.ts";
+import { generateSupport } from "./gen-support.ts";
 import { readWire } from "./wire-schema.ts";
 
 /** A file that is made, not written: its path from the root and its text. */
@@ -34,6 +35,7 @@ const GENERATORS: readonly (() => readonly Generated[] | Promise<readonly Genera
   () => [generateConstraints(readWire())],
   generateErrors,
   () => [generateAdrIndex()],
+  () => [generateSupport()],
   generateServerPages,
   generateCliPage,
 ];

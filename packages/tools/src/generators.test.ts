@@ -225,6 +225,21 @@ describe("the OpenAPI document", () => {
     expect(JSON.stringify(document.components["responses"])).toContain("application/problem+json");
   });
 
+  it("requires no key in a body that may leave it to the header, and changes nothing else of it", () => {
+    const wire = readWire();
+    const told = document.components["schemas"] as Record<string, JsonSchema>;
+    const needed = [...wire.types].filter(([, type]) => type.required?.includes("idempotencyKey"));
+    expect(needed.map(([name]) => name)).toEqual(["BookingRequest", "QuoteRequest"]);
+    for (const [name, { properties, required }] of needed) {
+      const body = told[name];
+      expect(body?.required).toEqual(required?.filter((field) => field !== "idempotencyKey"));
+      expect(Object.keys(body?.properties ?? {})).toEqual(Object.keys(properties ?? {}));
+      expect(body?.properties?.["idempotencyKey"]?.description).toMatch(
+        /Needed here or as the header `Idempotency-Key`: neither.* is INVALID_INPUT/,
+      );
+    }
+  });
+
   it("refers to nothing that it does not hold", () => {
     const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)];
     expect(refs.length).toBeGreaterThan(200);

@@ -40,6 +40,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   CONFLICT: EXIT.usage,
   INVALID_STATE: EXIT.usage,
   TOO_LARGE: EXIT.usage,
+  CURSOR_EXPIRED: EXIT.usage,
   NO_CAPACITY: EXIT.noRoom,
   QUOTA_EXCEEDED: EXIT.noRoom,
   UNAUTHENTICATED: EXIT.notYours,

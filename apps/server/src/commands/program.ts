@@ -4,6 +4,7 @@
  */
 import { type Command, Help } from "commander";
 import type { EphemeralOptions } from "./ephemeral.ts";
+import type { Config } from "../config.ts";
 import type { Ending } from "./exit.ts";
 import type { ImportCommandOptions } from "./import.ts";
 import type { CreateKeyOptions } from "./keys.ts";
@@ -15,10 +16,24 @@ const database = () => import("./database.ts");
 const keyCommands = () => import("./keys.ts");
 const tenantCommands = () => import("./tenants.ts");
 const settings = () => import("../config.ts");
-const config = async () => (await settings()).readConfig();
+const config = async (): Promise<Config> => (await settings()).readConfig();
+
+/**
+ * Where, and as whom, the one who runs a command has signed in with the people's command line; null: nowhere, and
+ * the server of this machine is meant.
+ */
+export type SignIn = () => Promise<{ readonly url: string; readonly token: string } | null>;
 
 /** Puts the operators' commands under `berth`. */
-export function addOperatorCommands(berth: Command): void {
+export function addOperatorCommands(
+  berth: Command,
+  signIn: SignIn = () => Promise.resolve(null),
+): void {
+  const customer = async (): Promise<Config> => {
+    const settled = await config();
+    const login = await signIn();
+    return login ? { ...settled, url: login.url, token: login.token } : settled;
+  };
   // Commands take this over from the one above them when they are made.
   berth.configureHelp({ optionDescription: describeOption });
   berth.hook("preSubcommand", async (_berth, command) => {
@@ -27,9 +42,9 @@ export function addOperatorCommands(berth: Command): void {
     command.addHelpText("after", `\n${describeVariables()}`);
   });
   addServe(berth);
-  addImport(berth);
-  addTenants(berth);
-  addKeys(berth);
+  addImport(berth, customer);
+  addTenants(berth, customer);
+  addKeys(berth, customer);
   addDatabase(berth);
 }
 
@@ -73,7 +88,10 @@ function addServe(berth: Command): void {
     });
 }
 
-function addImport(berth: Command): void {
+/** Settings of a command that calls a server. */
+type Customer = () => Promise<Config>;
+
+function addImport(berth: Command, customer: Customer): void {
   berth
     .command("import")
     .description("put inventory files into a site of the running server")
@@ -90,11 +108,11 @@ function addImport(berth: Command): void {
     .option("--dry-run", "show what would change and write nothing")
     .action(async (files: string[], options: ImportCommandOptions) => {
       const { importFiles } = await import("./import.ts");
-      await importFiles(await config(), output, { files, ...options });
+      await importFiles(await customer(), output, { files, ...options });
     });
 }
 
-function addTenants(berth: Command): void {
+function addTenants(berth: Command, customer: Customer): void {
   const tenants = berth
     .command("tenants")
     .description("make, change and list tenants on the running server");
@@ -105,12 +123,12 @@ function addTenants(berth: Command): void {
     .option("--parent <id>", "the tenant above it; else as it was, none for a new one")
     .option("--name <name>", "its name for people; else as it was")
     .action(async (tenantId: string, options: PutTenantOptions) =>
-      (await tenantCommands()).putTenant(await config(), output, { tenantId, ...options }),
+      (await tenantCommands()).putTenant(await customer(), output, { tenantId, ...options }),
     );
   tenants
     .command("list")
     .description("a line of JSON a tenant, of those that the key may see")
-    .action(async () => (await tenantCommands()).listTenants(await config(), output));
+    .action(async () => (await tenantCommands()).listTenants(await customer(), output));
 }
 
 function addDatabase(berth: Command): void {
@@ -171,7 +189,7 @@ function addDatabase(berth: Command): void {
   });
 }
 
-function addKeys(berth: Command): void {
+function addKeys(berth: Command, customer: Customer): void {
   const keys = berth
     .command("keys")
     .description("make, list and revoke keys on the running server");
@@ -184,21 +202,21 @@ function addKeys(berth: Command): void {
     .option("--expires <time>", "from then on it is refused, as 2027-01-31T12:00:00Z")
     .option("--pool <id...>", "only these pools")
     .action(async (options: CreateKeyOptions) =>
-      (await keyCommands()).createKey(await config(), output, options),
+      (await keyCommands()).createKey(await customer(), output, options),
     );
   keys
     .command("list")
     .description("a line of JSON a key")
     .requiredOption("--tenant <id>", "whose keys")
     .action(async (options: { tenant: string }) =>
-      (await keyCommands()).listKeys(await config(), output, options.tenant),
+      (await keyCommands()).listKeys(await customer(), output, options.tenant),
     );
   keys
     .command("revoke")
     .description("end a key at once, for good; it stays in the list as revoked")
     .argument("<keyId>", "as `keys list` shows it")
     .action(async (keyId: string) =>
-      (await keyCommands()).revokeKey(await config(), output, keyId),
+      (await keyCommands()).revokeKey(await customer(), output, keyId),
     );
   keys
     .command("recover")

@@ -9,10 +9,10 @@ import { refused } from "./calls.ts";
 import { eventStream } from "./event-stream.ts";
 import { errorPages } from "./error-pages.ts";
 import { answerGarbage, refuseExpectation, refuseHeaders } from "./framing.ts";
-import { createGatekeeper } from "./limits.ts";
+import { type Gatekeeper, createGatekeeper } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
 import { nodeReservations } from "./node-reservations.ts";
-import { type OperationsOptions, operations } from "./operations.ts";
+import { type OperationsOptions, operations, publicFiles } from "./operations.ts";
 import { refuseOtherVerbs } from "./other-verbs.ts";
 import { fromThrown, sendProblem } from "./problem.ts";
 import { reference } from "./reference.ts";
@@ -117,19 +117,30 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     refused(request, error);
     return sendProblem(reply, error);
   });
-  operations(app, { ...options, registry: options.metrics.registry });
-  errorPages(app);
-  reference(app);
-  await surfaces(app, options);
+  const operating = { ...options, registry: options.metrics.registry };
+  operations(app, operating);
+  const gatekeeper = await createGatekeeper(app, options);
+  await app.register((scope, _options, done) => {
+    scope.addHook("onRequest", gatekeeper.count);
+    publicFiles(scope, operating);
+    errorPages(scope);
+    reference(scope);
+    done();
+  });
+  await surfaces(app, gatekeeper, options);
   refuseTheRest();
   return app;
 }
 
 const noSuchPath = () => new ApiError("NOT_FOUND", { message: "There is no such path." });
 
-async function surfaces(app: FastifyInstance, options: AppOptions): Promise<void> {
-  const gatekeeper = await createGatekeeper(app, options);
-  const admitting: typeof gatekeeper = {
+async function surfaces(
+  app: FastifyInstance,
+  gatekeeper: Gatekeeper,
+  options: Pick<AppOptions, "api" | "draining">,
+): Promise<void> {
+  const admitting: Gatekeeper = {
+    ...gatekeeper,
     admit(request, reply, calls) {
       if (!options.draining()) return gatekeeper.admit(request, reply, calls);
       void reply.header("connection", "close");

@@ -21,6 +21,11 @@ export interface Gatekeeper {
    * @throws ApiError UNAUTHENTICATED, RATE_LIMITED or UNAVAILABLE
    */
   admit(request: FastifyRequest, reply: FastifyReply, calls: number): Promise<void>;
+  /**
+   * Counts what is answered without a key as a call of its address.
+   * @throws ApiError RATE_LIMITED or UNAVAILABLE
+   */
+  count(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
 interface GatekeeperOptions {
@@ -82,15 +87,23 @@ export async function createGatekeeper(
     return found;
   }
 
+  async function countAddress(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    calls: number,
+  ): Promise<void> {
+    // A caller that is gone already has no address to count, and nobody reads the answer.
+    if (request.ip === undefined) throw new ApiError("UNAVAILABLE");
+    const address = await spend(addresses, request, calls);
+    if (!address.exceeded) return;
+    show.address(reply, address);
+    throw tooMany(reply, address);
+  }
+
   return {
+    count: (request, reply) => countAddress(request, reply, 1),
     async admit(request, reply, calls) {
-      // A caller that is gone already has no address to count, and nobody reads the answer.
-      if (request.ip === undefined) throw new ApiError("UNAVAILABLE");
-      const address = await spend(addresses, request, calls);
-      if (address.exceeded) {
-        show.address(reply, address);
-        throw tooMany(reply, address);
-      }
+      await countAddress(request, reply, calls);
       request.principal = await authenticated(request, reply);
       mindLargeBody(request, request.principal);
       const principal = await spend(principals, request, calls);

@@ -19,6 +19,7 @@ export interface OperationsOptions {
   readonly oidc: OidcConfig | null;
 }
 
+/** Counted against nobody: who watches a server must hear of it just when others ask too much of it. */
 export function operations(app: FastifyInstance, options: OperationsOptions): void {
   app.get("/healthz", () => ({ alive: true }));
 
@@ -31,15 +32,6 @@ export function operations(app: FastifyInstance, options: OperationsOptions): vo
       .send({ ready: false, missing });
   });
 
-  const openapi = packed(() => Promise.resolve(Buffer.from(options.openapi)));
-  app.get("/openapi.json", (request, reply) =>
-    openapi(request, reply.header("content-type", "application/json; charset=utf-8")),
-  );
-
-  const { clientId = null, settings } = options.oidc ?? {};
-  const oidc = clientId === null ? null : { issuer: settings?.issuer, clientId };
-  app.get("/config.json", () => ({ oidc }));
-
   const { metricsToken, registry } = options;
   if (metricsToken === null) return;
   app.get("/metrics", async (request, reply) => {
@@ -48,6 +40,24 @@ export function operations(app: FastifyInstance, options: OperationsOptions): vo
     }
     return reply.header("content-type", registry.contentType).send(await registry.metrics());
   });
+}
+
+/** The contract, and the console's settings. */
+export function publicFiles(scope: FastifyInstance, options: OperationsOptions): void {
+  const openapi = packed(() => Promise.resolve(Buffer.from(options.openapi)));
+  scope.get("/openapi.json", (request, reply) =>
+    openapi(
+      request,
+      reply.headers({
+        "content-type": "application/json; charset=utf-8",
+        "cache-control": "no-cache",
+      }),
+    ),
+  );
+
+  const { clientId = null, settings } = options.oidc ?? {};
+  const oidc = clientId === null ? null : { issuer: settings?.issuer, clientId };
+  scope.get("/config.json", () => ({ oidc }));
 }
 
 /** In constant time, whatever the lengths. */

@@ -1,4 +1,8 @@
-/** A large text that many ask for: packed once a form, when somebody first asks for it. */
+/**
+ * A large text that many ask for: packed once a form, when somebody first asks for it, and not sent to who has it
+ * already.
+ */
+import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -12,19 +16,40 @@ const pack = {
 type Form = keyof typeof pack;
 const FORMS = Object.keys(pack) as readonly Form[];
 
+/** A form of the text, and what names it. */
+interface Made {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+async function made(bytes: Promise<Buffer>): Promise<Made> {
+  const text = await bytes;
+  return { bytes: text, etag: `"${createHash("sha256").update(text).digest("base64url")}"` };
+}
+
 /** @param read gives the text; asked once */
 export function packed(read: () => Promise<Buffer>) {
-  let plain: Promise<Buffer> | undefined;
-  const made = new Map<Form, Promise<Buffer>>();
-  return async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    void reply.header("vary", "accept-encoding");
-    const bytes = (plain ??= read());
-    const form = FORMS.find((each) => accepts(headers["accept-encoding"], each));
-    if (form === undefined) return reply.send(await bytes);
-    const small = made.get(form) ?? bytes.then(pack[form]);
-    made.set(form, small);
-    return reply.header("content-encoding", form).send(await small);
+  const forms = new Map<Form | null, Promise<Made>>();
+  const as = (form: Form | null): Promise<Made> => {
+    const found =
+      forms.get(form) ??
+      made(form === null ? read() : as(null).then(({ bytes }) => pack[form](bytes)));
+    forms.set(form, found);
+    return found;
   };
+  return async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const form = FORMS.find((each) => accepts(headers["accept-encoding"], each)) ?? null;
+    const { bytes, etag } = await as(form);
+    void reply.headers({ vary: "accept-encoding", etag });
+    if (has(headers["if-none-match"], etag)) return reply.code(304).send();
+    if (form !== null) void reply.header("content-encoding", form);
+    return reply.send(bytes);
+  };
+}
+
+/** Whether the list of tags has this one; a proxy that packs anew may have made it weak. */
+function has(list: string | undefined, etag: string): boolean {
+  return (list ?? "").split(",").some((each) => each.trim().replace(/^W\//, "") === etag);
 }
 
 /** Whether the form is named, and not with a weight of nothing. */

@@ -146,4 +146,26 @@ describe("the API's reference", () => {
     for (const path of ["/openapi.json", "/healthz", "/nowhere", "/docs", "/docs/errors"])
       expect((await get(path)).headers["content-security-policy"]).toBe(STRICT);
   });
+
+  it.each(["/docs/api/scalar.js", "/openapi.json"])(
+    "sends %s to nobody who has it already, in whichever form",
+    async (path) => {
+      const tags: unknown[] = [];
+      for (const form of ["identity", "gzip", "br"]) {
+        const { status, headers } = await get(path, { "accept-encoding": form });
+        expect(status).toBe(200);
+        const etag = headers.etag ?? "";
+        expect(etag).toMatch(/^"[\w-]{43}"$/);
+        tags.push(etag);
+        for (const known of [etag, `"older", W/${etag}`]) {
+          const again = await get(path, { "accept-encoding": form, "if-none-match": known });
+          expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, etag]);
+          expect(again.headers["cache-control"]).toBe(headers["cache-control"]);
+        }
+        const other = await get(path, { "accept-encoding": form, "if-none-match": '"older"' });
+        expect(other.status).toBe(200);
+      }
+      expect(new Set(tags).size).toBe(3);
+    },
+  );
 });

@@ -16,6 +16,7 @@ const documents = [
   "CONTRIBUTING.md",
   "SUPPORT.md",
   "packages/client/README.md",
+  "packages/client/SUPPORT.md",
 ];
 
 /** As the site and GitHub make them of headings. */
@@ -64,6 +65,17 @@ describe("links", () => {
           .map(([, link]) => `${file}: ${link}`),
       );
     expect(out).toEqual([]);
+  });
+
+  it("of what the client's tarball has stay within it", () => {
+    const inside = ["README.md", "SUPPORT.md", "LICENSE"];
+    const links = ["README.md", "SUPPORT.md"].flatMap((file) =>
+      [...read(`packages/client/${file}`).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(
+        ([, link = ""]) => link,
+      ),
+    );
+    expect(links).toContain("SUPPORT.md");
+    expect(links.filter((link) => !inside.includes(link))).toEqual([]);
   });
 
   it("of llms.txt lead to pages", () => {

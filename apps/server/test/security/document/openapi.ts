@@ -12,6 +12,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly description?: string;
   readonly additionalProperties?: boolean | Schema;
   readonly propertyNames?: Schema;
   readonly items?: Schema;
@@ -43,11 +44,16 @@ export interface Response {
   readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
+interface Body {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
 interface PathItem {
   readonly operationId: string;
   readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: {
-    readonly content: { readonly "application/json": { readonly schema: Schema } };
+    readonly content: { readonly "application/json": Body };
   };
   readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>;
   readonly "x-berth": { readonly kind: "read" | "mutation" | "subscription" };
@@ -132,6 +138,7 @@ function operation(
       required: [
         ...named.filter(({ required }) => required).map(({ name }) => name),
         ...(whole.required ?? []),
+        ...keysNeeded(whole),
       ],
       additionalProperties: false,
     },
@@ -145,6 +152,13 @@ function operation(
       ]),
     ),
   };
+}
+
+/** What a body may leave to a header, the whole input may not be without; of that the document has words alone. */
+export function keysNeeded({ properties = {} }: Schema): string[] {
+  return Object.entries(properties)
+    .filter(([, { description = "" }]) => /Needed here or as the header/.test(description))
+    .map(([name]) => name);
 }
 
 /** `POST /api/compute/…` of every method but the stream. */
