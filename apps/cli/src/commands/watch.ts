@@ -46,8 +46,12 @@ async function inputOf(
   { pool, after }: WatchCommandOptions,
   reservationId: string | undefined,
 ): Promise<WatchInput> {
+  const tenantId = await session.tenantId();
+  // Of one that is not there nothing would ever be told.
+  if (reservationId !== undefined)
+    await session.berth.reservations.get({ tenantId, reservationId });
   return {
-    tenantId: await session.tenantId(),
+    tenantId,
     ...(reservationId === undefined ? {} : { reservationId }),
     ...(pool === undefined ? {} : { poolId: await poolOf(session, pool) }),
     ...(after === undefined ? {} : { lastEventId: after }),

@@ -78,10 +78,10 @@ describe("the command", () => {
     const onPath = await program("bin", "berth");
     await mkdir(path.join(folder, "app", "deep"));
     process.env["PATH"] = `${path.join(folder, "none")}${path.delimiter}${path.dirname(onPath)}`;
-    process.env["BERTH_COMMAND"] = "npx  berth";
+    process.env["BERTH_COMMAND"] = "node  berth.js";
     process.chdir(path.join(folder, "app", "deep"));
     expect(await findBerth("node main.js")).toMatchObject({ file: "node", args: ["main.js"] });
-    expect(await findBerth(undefined)).toMatchObject({ file: "npx", args: ["berth"] });
+    expect(await findBerth(undefined)).toMatchObject({ file: "node", args: ["berth.js"] });
     delete process.env["BERTH_COMMAND"];
     expect(await findBerth(undefined)).toMatchObject({ file: installed, args: [] });
     process.chdir(folder);
