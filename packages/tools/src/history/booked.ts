@@ -1,4 +1,5 @@
 /** What a batch booked has to be allowed where it was booked: quota, hardware, ring-fences, scalars. */
+import { cameInService } from "./between.ts";
 import type { Applied, Known } from "./replay.ts";
 import { overQuota } from "./refusals.ts";
 import { isLive } from "./rows.ts";
@@ -12,37 +13,29 @@ const TAKES = new Set([
   "reservation.reprieved",
 ]);
 
-/** What puts hardware in service and out of it. */
-const SERVICE = /^(?:node\.stateChanged|unit\.healthChanged|maintenance\..+)$/;
-
 /**
  * Judged by the pool before the batch or after it: which of the two a booking in its middle saw, no event
- * says. What is booked in a batch and over in it is not judged, nor is the hardware of a batch in which some
- * went in service and out of it again: what it was in between is written nowhere.
+ * says. What is booked in a batch and over in it is not judged; a unit that came in service and went out of
+ * it again in the batch was in service in between.
  */
 export function checkBooked(applied: Applied, report: Report): void {
   const { events, touched, after, before } = applied;
   const takes = new Map<string, string>();
-  const isSteady = events.filter(({ type }) => SERVICE.test(type)).length < 2;
   for (const { type, reservationId } of events)
     if (reservationId !== null && TAKES.has(type)) takes.set(reservationId, type);
   for (const known of touched) {
     const type = takes.get(known.row.id);
     if (type !== undefined && isLive(known.row))
-      checkOne(known, { type, after, before, isSteady }, report);
+      checkOne(known, { type, after, before, events }, report);
   }
   checkUsed(applied, report);
 }
 
-interface Taken {
+interface Taken extends Pick<Applied, "after" | "before" | "events"> {
   readonly type: string;
-  readonly after: View;
-  readonly before: View;
-  /** At most one change of the hardware's service is in the batch. */
-  readonly isSteady: boolean;
 }
 
-function checkOne({ row }: Known, { type, after, before, isSteady }: Taken, report: Report): void {
+function checkOne({ row }: Known, { type, after, before, events }: Taken, report: Report): void {
   const where = `${row.id} in ${after.gateId} at ${after.seq}`;
   // Who was charged before the quota was cut, or within the batch, had it then.
   const paid = { ...after, quotas: before.quotas };
@@ -59,8 +52,9 @@ function checkOne({ row }: Known, { type, after, before, isSteady }: Taken, repo
       const taken = !kept.has(unitId);
       if (taken && isWithheld(after, unitId, asker) && isWithheld(before, unitId, asker))
         report("WITHHELD", `${where}: ${unitId}`);
-      if (isSteady && !isSound(after, unitId, row) && !isSound(before, unitId, row))
-        report("UNSOUND", `${where}: ${unitId}`);
+      const unit = after.units.get(unitId);
+      const isOut = !isSound(after, unitId, row) && !isSound(before, unitId, row);
+      if (isOut && !(unit && cameInService(events, unit))) report("UNSOUND", `${where}: ${unitId}`);
     }
     const scalars = overScalars(after, nodeId, row);
     const then = overScalars({ ...after, nodes: before.nodes }, nodeId, row);

@@ -1,4 +1,5 @@
 /** One pool, from its first batch on: every event has to be legal where it stands, every row to be told of. */
+import { betweenEvents } from "./between.ts";
 import { Bookings } from "./bookings.ts";
 import { type Facts, factsOfEvent, factsOfRow, sameFacts, transition } from "./facts.ts";
 import {
@@ -100,7 +101,8 @@ export class PoolReplay {
     const after = this.view();
     for (const known of touched)
       this.bookings.check(known.row, { units: this.#units, where: this.#where() });
-    const between = (): View[] => betweenEvents(after, before, { events, touched });
+    const between = (): View[] =>
+      betweenEvents(after, before, { events, told: batch.events, touched });
     return { batch, events, touched, keys: rows.keys, before, after, between };
   }
 
@@ -241,28 +243,4 @@ interface Written {
   readonly reservations: Map<string, ReservationRow>;
   readonly bookings: { readonly op: WrittenRow["op"]; readonly row: BookingRow }[];
   readonly keys: KeyRow[];
-}
-
-/**
- * What commands in the middle of the batch saw: its first reservations changed, the others as before; nodes
- * and ring-fences before and after, as no event says which of them was first.
- */
-function betweenEvents(
-  after: View,
-  before: View,
-  did: { readonly events: readonly EventRow[]; readonly touched: readonly Known[] },
-): View[] {
-  const rows = new Map(did.touched.map(({ row }) => [row.id, row]));
-  const now = new Map(before.reservations.map((row) => [row.id, row]));
-  const views: View[] = [after, before, { ...after, reservations: before.reservations }];
-  for (const { reservationId, data } of did.events) {
-    const row = reservationId === null ? undefined : rows.get(reservationId);
-    if (!row) continue;
-    const { state, start, end } = factsOfEvent(data);
-    if (isLive({ state })) now.set(row.id, { ...row, state, start, end, ended_at: null });
-    else now.delete(row.id);
-    const reservations = [...now.values()];
-    views.push({ ...after, reservations }, { ...before, at: after.at, reservations });
-  }
-  return views;
 }

@@ -1,0 +1,71 @@
+/** What the pool was in the middle of a batch, as far as the events of the batch tell. */
+import { factsOfEvent } from "./facts.ts";
+import type { Known } from "./replay.ts";
+import { type QuotaRow, type UnitRow, isLive } from "./rows.ts";
+import type { EventRow } from "./types.ts";
+import type { View } from "./view.ts";
+
+interface Did {
+  /** Each once, in their order. */
+  readonly events: readonly EventRow[];
+  /** As each tenant was told of them: only the owner hears to whom a pool is offered. */
+  readonly told: readonly EventRow[];
+  readonly touched: readonly Known[];
+}
+
+/**
+ * What commands in the middle of the batch saw: its first reservations changed, the others as before; its first
+ * offers made; nodes and ring-fences before and after, as no event says which of them was first.
+ */
+export function betweenEvents(after: View, before: View, did: Did): View[] {
+  const rows = new Map(did.touched.map(({ row }) => [row.id, row]));
+  const now = new Map(before.reservations.map((row) => [row.id, row]));
+  const views: View[] = [after, before, { ...after, reservations: before.reservations }];
+  let { quotas } = before;
+  for (const { idx, type, reservationId, data } of did.events) {
+    const row = reservationId === null ? undefined : rows.get(reservationId);
+    if (type === "pool.offered") quotas = offered(quotas, { idx, told: did.told });
+    else if (!row) continue;
+    if (row) {
+      const { state, start, end } = factsOfEvent(data);
+      if (isLive({ state })) now.set(row.id, { ...row, state, start, end, ended_at: null });
+      else now.delete(row.id);
+    }
+    const reservations = [...now.values()];
+    const sights = [
+      { ...after, reservations },
+      { ...before, at: after.at, reservations },
+    ];
+    views.push(...sights);
+    if (quotas !== before.quotas) views.push(...sights.map((view) => ({ ...view, quotas })));
+  }
+  return views;
+}
+
+/** The rows after an offer: the tenant's are those that it names. */
+function offered(
+  quotas: readonly QuotaRow[],
+  { idx, told }: { readonly idx: number; readonly told: readonly EventRow[] },
+): readonly QuotaRow[] {
+  const data = told.find((event) => event.idx === idx && "toTenantId" in event.data)?.data;
+  if (data === undefined) return quotas;
+  const tenant_id = String(data["toTenantId"]);
+  const named = Object.entries((data["quota"] ?? {}) as Record<string, number>);
+  return [
+    ...quotas.filter((row) => row.tenant_id !== tenant_id),
+    ...named.map(([resource, max]) => ({ tenant_id, resource, max, used: 0, used_at: 0 })),
+  ];
+}
+
+/** Whether the batch put the unit in service, of which neither its beginning nor its end need show anything. */
+export function cameInService(events: readonly EventRow[], unit: UnitRow): boolean {
+  return events.some(({ type, data }) => {
+    if (type === "unit.healthChanged")
+      return (
+        data["healthy"] === true && [unit.id, unit.parent_unit_id].includes(String(data["unitId"]))
+      );
+    if (data["nodeId"] !== unit.node_id) return false;
+    if (type === "node.stateChanged") return data["state"] === "ready";
+    return ["maintenance.cancelled", "maintenance.ended", "node.topologyChanged"].includes(type);
+  });
+}
