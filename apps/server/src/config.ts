@@ -108,7 +108,11 @@ const VARIABLES = {
     "none (embedded: platform)",
     "tenant of the platform operator, in the audience of every unit reservation; made at start when missing, and without it unit reservations are refused",
   ),
-  BERTH_POLICY_DIR: variable(z.string().max(4_096), "none", "folder of extra Cedar policies"),
+  BERTH_POLICY_DIR: variable(
+    z.string().max(4_096),
+    "none",
+    "folder of extra Cedar policies, *.cedar files and nothing else; one without a policy stops the start",
+  ),
   ...OIDC_VARIABLES,
   BERTH_RATE_LIMIT: variable(integer(1, 1_000_000_000), "60000", "calls a minute for a principal"),
   BERTH_ADDRESS_RATE_LIMIT: variable(

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ACTIONS } from "@berth/contract";
@@ -14,10 +14,15 @@ afterEach(() => {
 });
 
 function load(files: Record<string, string> = {}, lines: LogLine[] = []): Policies {
+  const log = logInto(lines);
+  return loadPolicies({ directory: Object.keys(files).length === 0 ? null : folder(files), log });
+}
+
+function folder(files: Record<string, string>): string {
   const directory = mkdtempSync(join(tmpdir(), "berth-policies-"));
   folders.push(directory);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
-  return loadPolicies({ directory, log: logInto(lines) });
+  return directory;
 }
 
 function principal(role: Role, tenantId = "t"): Principal {
@@ -188,5 +193,38 @@ describe("a folder of policies", () => {
   test("that is not there stops the start", () => {
     const log = logInto([]);
     expect(() => loadPolicies({ directory: "/nonexistent/berth", log })).toThrow(PolicyError);
+  });
+
+  const FORBID = "forbid (principal, action, resource);";
+
+  test.for<[string, Record<string, string>, RegExp]>([
+    ["is empty", {}, /holds no policy: is it the one that is meant/],
+    ["has a file of comments alone", { "a.cedar": "// forbid all" }, /a\.cedar: holds no policy/],
+    ["has another ending", { "a.cedar": FORBID, "b.cedar.txt": FORBID }, /b\.cedar\.txt: is no/],
+    ["has the ending in capitals", { "a.CEDAR": FORBID }, /a\.CEDAR: is no \*\.cedar file/],
+  ])(
+    "that %s stops the start: a rule that nobody reads is one that somebody believes in",
+    ([, files, says]) => {
+      const directory = folder(files);
+      const load = () => loadPolicies({ directory, log: logInto([]) });
+      expect(load).toThrow(PolicyError);
+      expect(load).toThrow(says);
+    },
+  );
+
+  test.for(["sub", "sub.cedar"])("with a folder %s in it stops the start and names it", (name) => {
+    const directory = folder({ "a.cedar": FORBID });
+    mkdirSync(join(directory, name));
+    const load = () => loadPolicies({ directory, log: logInto([]) });
+    expect(load).toThrow(PolicyError);
+    expect(load).toThrow(name);
+  });
+
+  test("may have what a mounting system keeps under names with a dot, and says what it holds", () => {
+    const lines: LogLine[] = [];
+    load({ "a.cedar": FORBID, "..data": "of the mount" }, lines);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ fields: expect.objectContaining({ policies: 1 }) }),
+    );
   });
 });

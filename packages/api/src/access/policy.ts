@@ -38,7 +38,7 @@ export interface Policies {
 }
 
 export interface PolicyOptions {
-  /** A folder of further `*.cedar` files. */
+  /** A folder of further `*.cedar` files, and of nothing else. */
   readonly directory: string | null;
   readonly log: Log;
   readonly observer?: ApiObserver | undefined;
@@ -64,20 +64,27 @@ const ENTITY_TYPE: Readonly<Record<ResourceKind, string>> = {
 };
 
 /**
- * Loads, validates and prepares the shipped policies and those of `directory` (`*.cedar`, by name).
+ * Loads, validates and prepares the shipped policies and those of `directory` (`*.cedar`, by name), and says in the
+ * log how many those are.
  * @throws PolicyError
  */
 export function loadPolicies(options: PolicyOptions): Policies {
   const schema = readFileSync(new URL("schema.cedarschema", SHIPPED), "utf8");
+  const further = readFolder(options.directory);
   const policies = {
     ...partsOf("roles.cedar", readFileSync(new URL("roles.cedar", SHIPPED), "utf8")),
-    ...readFolder(options.directory),
+    ...further,
   };
   validate(schema, policies);
   const hash = createHash("sha256")
     .update(JSON.stringify([schema, policies]))
     .digest("hex");
   prepare(hash, schema, policies);
+  if (options.directory !== null)
+    options.log.info(
+      { directory: options.directory, policies: Object.keys(further).length, hash },
+      "further policies hold",
+    );
   const pairs = appliesTo(schema);
   const cache = new Map<string, boolean>();
   return {
@@ -95,24 +102,50 @@ export function loadPolicies(options: PolicyOptions): Policies {
   };
 }
 
+/**
+ * Each entry has to be a file of policies: a folder that is empty, or a name that is passed over, is a rule that
+ * somebody believes in. Names that begin with a dot are the mounting system's own.
+ */
 function readFolder(directory: string | null): Record<string, string> {
   if (directory === null) return {};
-  let names: string[];
-  try {
-    names = readdirSync(directory).filter((name) => name.endsWith(".cedar"));
-  } catch {
-    throw new PolicyError(`policy folder ${directory} cannot be read`);
-  }
-  const files = names.toSorted().map((name) => {
-    const path = join(directory, name);
-    return partsOf(path, readFileSync(path, "utf8"));
-  });
-  const policies = Object.assign({}, ...files) as Record<string, string>;
-  const count = Object.keys(policies).length;
+  const names = entriesOf(directory);
+  const odd = names.find((name) => !name.endsWith(".cedar"));
+  if (odd !== undefined)
+    throw new PolicyError(
+      `${join(directory, odd)}: is no *.cedar file, and nothing else may be in the policy folder`,
+    );
+  const policies = Object.assign({}, ...names.map((name) => policiesIn(join(directory, name))));
+  const count = Object.keys(policies as object).length;
+  if (count === 0)
+    throw new PolicyError(
+      `policy folder ${directory} holds no policy: is it the one that is meant?`,
+    );
   if (count > POLICIES_MAX)
     throw new PolicyError(
       `policy folder ${directory} holds ${count} policies; at most ${POLICIES_MAX}: let one compare with a set`,
     );
+  return policies as Record<string, string>;
+}
+
+function entriesOf(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => !name.startsWith("."))
+      .toSorted();
+  } catch {
+    throw new PolicyError(`policy folder ${directory} cannot be read`);
+  }
+}
+
+function policiesIn(path: string): Record<string, string> {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    throw new PolicyError(`${path}: cannot be read as a file`);
+  }
+  const policies = partsOf(path, text);
+  if (Object.keys(policies).length === 0) throw new PolicyError(`${path}: holds no policy`);
   return policies;
 }
 
