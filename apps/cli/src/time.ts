@@ -4,9 +4,10 @@ import { usage } from "./exit.ts";
 /** Either with its own offset, or what chrono reads as local. */
 const ISO_WITH_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
 const RELATIVE = /^(?:\+|in\s)/i;
-/** Days in numbers, which are read in one order here and in another there; and what is over. */
-const AMBIGUOUS =
-  /(?:^|\s)\d{1,4}[./]\d{1,2}(?:[./]\d{1,4})?(?:\s|$)|\b(?:last|past|ago|yesterday)\b/i;
+/** Days in numbers: read as month and day here, as day and month there. */
+const AMBIGUOUS = /(?:^|\s)\d{1,4}[./]\d{1,2}(?:[./]\d{1,4})?(?:\s|$)/;
+/** The reader of words looks forward only, and would make a day to come of it. */
+const OVER = /\b(?:last|past|ago|yesterday)\b/i;
 const FORMS =
   '"2026-12-07T09:00:00Z", "2026-12-07 09:00", "mon 09:00", "tomorrow 9am", "+2h" or "now"';
 
@@ -22,6 +23,8 @@ export async function parseTime(text: string, flag: string, reference: number): 
   if (ISO_WITH_ZONE.test(trimmed)) return checked(Date.parse(trimmed), { text, flag });
   if (AMBIGUOUS.test(trimmed))
     throw usage(`${flag} ${JSON.stringify(text)} can be read in more than one way: write ${FORMS}`);
+  if (OVER.test(trimmed))
+    throw usage(`${flag} ${JSON.stringify(text)} names a time that is over: write ${FORMS}`);
   const chrono = await import("chrono-node/en");
   const from = new Date(reference);
   const [found, more] = chrono.parse(trimmed, from, { forwardDate: true });

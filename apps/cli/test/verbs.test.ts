@@ -149,6 +149,12 @@ describe("berth watch", () => {
     expect(await closed).toEqual([0, null]);
   });
 
+  it("of a reservation that is not there ends at once and says so", async () => {
+    const { code, out, err } = await inProcess(["watch", `rsv_${"0".repeat(26)}`], world.env());
+    expect({ code, out }).toEqual({ code: 4, out: "" });
+    expect(err).toContain("NOT_FOUND");
+  });
+
   it("has no JSON, as a stream has no end", async () => {
     const { code, out, err } = await inProcess(["watch", "-o", "json"], world.env());
     expect({ code, out }).toEqual({ code: 2, out: "" });

@@ -44,7 +44,11 @@ function decodeHost(text: string): string {
   }
 }
 
-/** A name without brackets. This machine: the loopback interface, or a socket in a folder. The driver takes no host for localhost. */
+/**
+ * This machine: the loopback interface, or a socket in a folder. The driver takes no host for localhost.
+ *
+ * @param host without the brackets of an address of IPv6
+ */
 export function isHere(host: string): boolean {
   if (host === "" || host === "localhost" || host === "::1" || host.startsWith("/")) return true;
   return isIP(host) === 4 && host.startsWith("127.");

@@ -11,8 +11,9 @@ import type { Found } from "./find-berth.ts";
 /** How to start the server. */
 export interface WithBerthOptions {
   /**
-   * The program and its first arguments, such as `["node", "berth/apps/cli/bin/berth.js"]`; a text is split at its spaces. Absent: the
-   * environment's `BERTH_COMMAND`, else `berth` of the nearest `node_modules/.bin`, else `berth` on the PATH.
+   * The program and its first arguments, such as `["node", "berth/apps/cli/bin/berth.js"]`; a text is split at its
+   * spaces. Absent: the environment's `BERTH_COMMAND`, else `berth` of the nearest `node_modules/.bin`, else `berth`
+   * on the PATH.
    */
   readonly command?: string | readonly string[] | undefined;
   /** An inventory to begin with: a file that `berth import` reads, or `demo`. Absent: there is nothing yet. */
