@@ -41,6 +41,8 @@ export {
   type Invocation,
   createApi,
 } from "./root.ts";
+export { bodyLimits } from "./input-size.ts";
+export { type JsonLimits } from "./json-size.ts";
 export { NotJson, type StrictJson, strictJson } from "./strict-json.ts";
 export type { ApiContext } from "./trpc.ts";
 /** What is wrong with reports of nodes taken together; whoever sends them in parts asks it of the whole first. */

@@ -4,6 +4,7 @@
  */
 import type { MethodName } from "@berth/contract";
 import { ApiError } from "./errors.ts";
+import type { JsonLimits } from "./json-size.ts";
 
 /** Twice the longest list and the largest object or map of any input. */
 const LIST_MAX = 1_000;
@@ -12,9 +13,25 @@ const FIELDS_MAX = 128;
 const VALUES_MAX = 20_000;
 const NODE_VALUES_MAX = 400_000;
 
+/** What tRPC's envelope may say beside the input: each field that is `undefined`, and the other calls of a batch. */
+const ENVELOPE = 2;
+/** A full report of a client that spells out every absent field names so many of them. */
+const NODE_UNDEFINED_MAX = 20_000;
+
+const valuesOf = (method: string): number =>
+  method === "fleet.putNodes" ? NODE_VALUES_MAX : VALUES_MAX;
+
+/** What the body of a call may hold, as it is counted before it is parsed. @param method `unknown` of a batch */
+export function bodyLimits(method: string, surface: "rest" | "trpc"): JsonLimits {
+  const values = valuesOf(method);
+  if (surface === "rest") return { values, fields: FIELDS_MAX, entries: LIST_MAX };
+  const fields = method === "fleet.putNodes" ? NODE_UNDEFINED_MAX : LIST_MAX;
+  return { values: ENVELOPE * values, fields, entries: LIST_MAX };
+}
+
 /** @throws ApiError INVALID_INPUT naming what there is too much of */
 export function checkInputSize(method: MethodName, input: unknown): void {
-  const most = method === "fleet.putNodes" ? NODE_VALUES_MAX : VALUES_MAX;
+  const most = valuesOf(method);
   const open: unknown[] = [input];
   for (let seen = 1; open.length > 0; seen += 1) {
     if (seen > most) throw tooMuch(`the input has more than ${most} values`);
@@ -30,6 +47,6 @@ export function checkInputSize(method: MethodName, input: unknown): void {
   }
 }
 
-function tooMuch(message: string): ApiError {
+export function tooMuch(message: string): ApiError {
   return new ApiError("INVALID_INPUT", { message, issues: [{ path: [], message }] });
 }

@@ -4,6 +4,12 @@
  * given twice, a number that no double holds, and names that reach a prototype.
  */
 
+import { tooMuch } from "./input-size.ts";
+import { type JsonLimits, measureJson } from "./json-size.ts";
+
+/** Where somebody else has bounded the bytes themselves. */
+const ANY_SIZE: JsonLimits = { values: Infinity, fields: Infinity, entries: Infinity };
+
 /** Why bytes are not such JSON, as the end of a sentence; "" where there is no more to say than that. */
 export class NotJson extends Error {
   readonly why: string;
@@ -22,12 +28,16 @@ export interface StrictJson {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** @throws NotJson */
-export function strictJson(bytes: Uint8Array): StrictJson {
+/**
+ * @param limits what is counted before it is parsed
+ * @throws NotJson, or ApiError INVALID_INPUT naming what there is too much of
+ */
+export function strictJson(bytes: Uint8Array, limits: JsonLimits = ANY_SIZE): StrictJson {
   const text = decoded(bytes);
   if (text.trim() === "") return { text: "", value: undefined };
+  const { members } = measureJson(bytes, limits, tooMuch);
   const value = parsed(text);
-  checkMembers(text, value);
+  checkMembers(value, members);
   return { text, value };
 }
 
@@ -48,7 +58,7 @@ function parsed(text: string): unknown {
 }
 
 /** The parser keeps the last of two members of one name; so there are fewer of them than the text has. */
-function checkMembers(text: string, value: unknown): void {
+function checkMembers(value: unknown, written: number): void {
   let members = 0;
   const open: unknown[] = [value];
   while (open.length > 0) {
@@ -66,36 +76,9 @@ function checkMembers(text: string, value: unknown): void {
       open.push(part);
     }
   }
-  if (membersIn(text) !== members) throw new NotJson("a name is given twice in one object");
+  if (written !== members) throw new NotJson("a name is given twice in one object");
 }
 
 function reachesPrototype(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.hasOwn(value, "prototype");
 }
-
-/** How many texts are followed by a colon, in text that is JSON. */
-function membersIn(text: string): number {
-  let count = 0;
-  let at = text.indexOf('"');
-  while (at !== -1) {
-    let end = text.indexOf('"', at + 1);
-    while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
-    let after = end + 1;
-    while (isSpace(text.charCodeAt(after))) after += 1;
-    if (text.charCodeAt(after) === COLON) count += 1;
-    at = text.indexOf('"', after);
-  }
-  return count;
-}
-
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-
-function isEscaped(text: string, quote: number): boolean {
-  let at = quote - 1;
-  while (text.charCodeAt(at) === BACKSLASH) at -= 1;
-  return (quote - 1 - at) % 2 === 1;
-}
-
-const isSpace = (code: number): boolean =>
-  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

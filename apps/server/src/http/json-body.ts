@@ -1,10 +1,15 @@
 /** Bodies as every surface takes them: strict JSON in UTF-8, as it is, or nothing. */
-import { ApiError, NotJson, strictJson } from "@berth/api";
+import { ApiError, NotJson, bodyLimits, strictJson } from "@berth/api";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-/** @param read makes of a body's text and value what handlers get; the text of an empty one is "" */
+/**
+ * How much a body may hold is counted before it is parsed, by the one method that it is for.
+ *
+ * @param read makes of a body's text and value what handlers get; the text of an empty one is ""
+ */
 export function takeJson(
   scope: FastifyInstance,
+  surface: "rest" | "trpc",
   read: (body: ReturnType<typeof strictJson>) => unknown,
 ): void {
   scope.removeAllContentTypeParsers();
@@ -14,7 +19,9 @@ export function takeJson(
     (request, body, done) => {
       try {
         refuseOtherForms(request);
-        done(null, read(strictJson(body)));
+        const [call, ...others] = request.calls;
+        const method = call && others.length === 0 ? call.method : "unknown";
+        done(null, read(strictJson(body, bodyLimits(method, surface))));
       } catch (error) {
         done(error instanceof NotJson ? refusal(error.why) : (error as Error));
       }

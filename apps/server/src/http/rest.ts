@@ -39,7 +39,7 @@ export function rest(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions
 /** Bodies are JSON or nothing, and what is refused before its call is a problem as well. */
 export function speakJson(scope: FastifyInstance): void {
   // A call without input may come without a body, whatever its content type says.
-  takeJson(scope, ({ value }) => value);
+  takeJson(scope, "rest", ({ value }) => value);
   scope.setErrorHandler((thrown, request, reply) => {
     const error = fromThrown(thrown);
     refused(request, error);

@@ -17,7 +17,7 @@ const STREAMS: ReadonlySet<string> = new Set(
 
 export function trpc(scope: FastifyInstance, { api, gatekeeper }: SurfaceOptions): void {
   // tRPC parses the text itself, after the key was checked.
-  takeJson(scope, ({ text }) => text);
+  takeJson(scope, "trpc", ({ text }) => text);
   scope.setErrorHandler((thrown, request, reply) =>
     sendTrpcError(reply, request, fromThrown(thrown)),
   );

@@ -145,6 +145,28 @@ describe("what parsers disagree about", () => {
   });
 });
 
+describe("a body that holds too much", () => {
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":1`).join(",");
+
+  // What follows is no JSON: whoever had parsed it would say that.
+  it.each([
+    ["70,000 names", LIST, `{${names(70_000)}, no`, /more than 128 fields/],
+    ["70,000 names in an envelope", TRPC, `{"json":{${names(70_000)}, no`, /more than 1000 fields/],
+    ["500,000 lists in one another", LIST, "[".repeat(500_000), /more than 20000 values/],
+    ["300,000 objects in a list", LIST, `[${"{},".repeat(300_000)}no`, /more than 1000 entries/],
+    [
+      "a batch of 50 with 990 names each",
+      "/trpc/pools.list,pools.list",
+      `{${Array.from({ length: 50 }, (_, at) => `"${at}":{"json":{${names(990)}}}`).join(",")}, no`,
+      /more than 40000 values/,
+    ],
+  ])("%s is refused by its number, and never parsed", async (_what, path, body, says) => {
+    const { status, text } = await send(path, body);
+    expect(status).toBe(400);
+    expect(text).toMatch(says);
+  });
+});
+
 describe("a batch", () => {
   const batch = (size: number, body: string, path = Array(size).fill("access.whoami").join(",")) =>
     send(`/trpc/${path}?batch=1`, body);
