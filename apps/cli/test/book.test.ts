@@ -62,6 +62,16 @@ describe("the plan", () => {
     expect(again.out).toMatch(/fits +yes/);
   });
 
+  it("gives the line for later though its own bookings use the quota up until then", async () => {
+    await take(32, "vision");
+    const args = ["book", "8", "--for", "1h", "--pool", "H100", "--yes"];
+    const { code, err } = await inProcess(args, world.env());
+    expect(code).toBe(3);
+    expect(err).toMatch(/quota +no: /);
+    const line = /as soon as it fits:\n {2}berth (book .*)\n/.exec(err)?.[1] ?? "";
+    expect((await inProcess([...line.split(" "), "--dry-run"], world.env())).code).toBe(0);
+  });
+
   it("passes the quota: says how much is left, status 3", async () => {
     const terms = { tenantId: "lab", poolId: world.pool("A100"), toTenantId: "speech" };
     await world.admin.pools.offer({ ...terms, quota: { gpu: 4 } });

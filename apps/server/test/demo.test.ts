@@ -35,6 +35,7 @@ it("ends with what the README's example needs: an address, a tenant's key, a poo
   const out = await whenSaid(demo, "Ctrl-C stops it");
   const [, url = ""] = /The API is at (http:\/\/127\.0\.0\.1:\d+),/.exec(out) ?? [];
   const [, token = ""] = /export BERTH_TOKEN=(\S+)/.exec(out) ?? [];
+  expect(out).toMatch(/export BERTH_URL=http:\/\/127\.0\.0\.1:\d+\n/);
   const [, poolId = ""] = /const poolId = "(pool_\w+)"/.exec(out) ?? [];
   expect(out).toContain(`curl -s ${url}/api/compute/capacity/summary`);
   const berth = createBerth({ url, token });

@@ -95,6 +95,7 @@ async function planOf(draft: Draft): Promise<{ readonly plan: Plan; readonly rea
   const alternatives = concessions.map(({ shape }) => shape);
   const quote = await session.berth.reservations.quote({ ...ask, alternatives });
   const ways = isPossible(quote) ? [] : waysOf(draft, quote, concessions);
+  ways.unshift(...(await laterOf(draft, quote)));
   const plan = { quote, words: wish.words, pool: pool.name, ways };
   return { plan, reading: call.io.now() };
 }
@@ -136,15 +137,22 @@ function concessionsOf({ options, wish: { count } }: Draft): Concession[] {
   return found;
 }
 
-/** Lines that would go through now, or later: ready to copy. */
+/** The same, as soon as it fits: what the quota leaves then is asked for again, as it may be used up only now. */
+async function laterOf(
+  { call, session, wish, ask }: Draft,
+  { preview: { fits, earliestStart: start }, quota }: Quote,
+): Promise<Way[]> {
+  if (fits || start === null) return [];
+  const isPaid = quota.ok || (await session.berth.reservations.quote({ ...ask, start })).quota.ok;
+  if (!isPaid) return [];
+  const line = changed(call.argv, wish.count, { "--start": new Date(start).toISOString() });
+  return [{ says: "as soon as it fits", line }];
+}
+
+/** Lines that would go through now: ready to copy. */
 function waysOf({ call, wish }: Draft, quote: Quote, concessions: readonly Concession[]): Way[] {
   const { argv } = call;
   const ways: Way[] = [];
-  const { earliestStart } = quote.preview;
-  if (earliestStart !== null && !quote.preview.fits && quote.quota.ok) {
-    const line = changed(argv, wish.count, { "--start": new Date(earliestStart).toISOString() });
-    ways.push({ says: "as soon as it fits", line });
-  }
   for (const [at, { says, change }] of concessions.entries()) {
     const answer = quote.alternatives[at];
     if (answer && answer.preview.fits && answer.quota.ok)

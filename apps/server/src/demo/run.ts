@@ -59,6 +59,7 @@ function* toTry({ url, adminKey }: Running, { token, poolId }: Ending): Generato
   yield `The API is at ${url}, its description at ${url}/openapi.json`;
   yield `  fleet-admin key: ${adminKey}`;
   yield "  for the example of the README, as the tenant vision:";
+  yield `    export BERTH_URL=${url}`;
   yield `    export BERTH_TOKEN=${token}`;
   if (poolId !== null) yield `    const poolId = "${poolId}";`;
   yield `  ${curl(url, token)}`;
