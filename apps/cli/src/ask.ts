@@ -35,6 +35,18 @@ export async function askText(io: Io, message: string, placeholder?: string): Pr
   return answer.trim();
 }
 
+/** Lets one be chosen. */
+export async function askOneOf(
+  io: Io,
+  message: string,
+  options: readonly { readonly value: string; readonly label: string; readonly hint: string }[],
+): Promise<string> {
+  const { select, isCancel } = await prompts();
+  const answer = await select({ message, options: [...options], ...streams(io) });
+  if (isCancel(answer)) throw undone(io);
+  return answer;
+}
+
 /** What is typed is not shown. */
 export async function askSecret(io: Io, message: string): Promise<string> {
   const { password, isCancel } = await prompts();

@@ -1,7 +1,8 @@
 /** From what was typed to a request: the shape, the window and the pool. */
 import { type Pool, type QuoteRequest, type Together, gpus } from "@berth/client";
+import { askOneOf } from "./ask.ts";
 import { EXIT, Quit, usage } from "./exit.ts";
-import type { Io } from "./io.ts";
+import { type Io, canAsk } from "./io.ts";
 import { clean } from "./output/clean.ts";
 import type { Session } from "./session.ts";
 import { both, parseTime } from "./time.ts";
@@ -75,8 +76,15 @@ export interface Chosen {
 /** Of more pools than this none is tried: they are listed. */
 const TRIED_MAX = 16;
 
-/** The pool that was named, or the only one that the wish fits in. @throws Quit that lists them */
-export async function choosePool(session: Session, wish: Wish, named?: string): Promise<Chosen> {
+/**
+ * The pool that was named, or the one that the wish fits in; of several the person at the terminal chooses.
+ * @throws Quit that lists them
+ */
+export async function choosePool(
+  { io, session }: { readonly io: Io; readonly session: Session },
+  wish: Wish,
+  named?: string,
+): Promise<Chosen> {
   if (named !== undefined) {
     const poolId = await poolOf(session, named);
     return { poolId, name: named };
@@ -100,11 +108,23 @@ export async function choosePool(session: Session, wish: Wish, named?: string): 
     const { pool } = fitting[0];
     return { poolId: pool.id, name: poolName(pool) };
   }
-  if (fitting.length > 1)
-    throw usage(
-      "it fits in several pools: --pool says which",
-      ...listed(fitting.map(({ pool }) => pool)),
+  if (fitting.length > 1) {
+    const found = fitting.map(({ pool }) => pool);
+    if (!canAsk(io)) throw usage("it fits in several pools: --pool says which", ...listed(found));
+    const poolId = await askOneOf(
+      io,
+      "It fits in several pools: in which?",
+      found.map((pool) => ({
+        value: pool.id,
+        label: clean(poolName(pool)),
+        hint: clean(pool.gpuModel ?? ""),
+      })),
     );
+    return {
+      poolId,
+      name: poolName(found.find(({ id }) => id === poolId) ?? { id: poolId, label: null }),
+    };
+  }
   throw new Quit(
     EXIT.noRoom,
     `${wish.words}: it fits in none of the ${tried.length} pools`,

@@ -123,6 +123,16 @@ describe("at a terminal", () => {
     expect(await live()).toEqual([]);
   });
 
+  it("chooses the pool where several would do", async () => {
+    const terminal = atTerminal(["book", "8", "--for", "1h"], world.env());
+    // The second of two, by the arrow that goes down.
+    await terminal.type("in which?", "\u001b[B\r");
+    await terminal.type("Book it", "y");
+    const { code } = await terminal.ended;
+    expect(code).toBe(0);
+    expect(await live()).toHaveLength(1);
+  });
+
   it("room that goes between plan and answer is told of, with the new plan; status 3", async () => {
     const terminal = atTerminal(["book", "32", "--for", "1h", "--pool", "H100"], world.env());
     await terminal.type("Book it", "");

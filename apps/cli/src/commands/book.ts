@@ -72,7 +72,7 @@ async function draftOf(call: Call, session: Session, options: BookOptions): Prom
   const { io, args } = call;
   const tenantId = await session.tenantId();
   const wish = await wishOf({ io, tenantId, count: args[0] ?? "" }, options);
-  const pool = await choosePool(session, wish, options.pool);
+  const pool = await choosePool({ io, session }, wish, options.pool);
   const { lease, project, key } = options;
   const ask = {
     ...wish.ask,

@@ -27,7 +27,7 @@ export async function preview(
   onServer(session.url);
   const tenantId = await session.tenantId();
   const wish = await wishOf({ io, tenantId, count: args[0] ?? "" }, options);
-  const pool = await choosePool(session, wish, options.pool);
+  const pool = await choosePool({ io, session }, wish, options.pool);
   const data = await session.berth.capacity.preview({ ...wish.ask, poolId: pool.poolId });
   await print(io, options, {
     data,
