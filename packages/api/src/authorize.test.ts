@@ -256,7 +256,12 @@ test("who goes on for long is asked for again by the whole chain, and its own us
     // A read is not filed, and follows no feed.
     deps: { ...it.deps, access: { ...it.deps.access, decide } } as Call["deps"],
     ...{ method: "pools.get", principal, requestId: "r", answer: {}, signal: undefined },
-    ...{ ifMatch: undefined, recheck: () => Promise.resolve(), hangUp: () => undefined },
+    ...{
+      ifMatch: undefined,
+      recheck: () => Promise.resolve(),
+      hangUp: () => undefined,
+      resting: () => () => undefined,
+    },
   };
   const { tenantId, poolId } = mine;
   const step = { row: catalog["pools.get"], handler, call, input: { tenantId, poolId } };

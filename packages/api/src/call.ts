@@ -123,6 +123,8 @@ export interface Call {
   recheck(): Promise<void>;
   /** Cuts the caller's connection: it does not read what it asked for. */
   hangUp(): void;
+  /** It waits and costs nothing, until what this answers is called. */
+  resting(): () => void;
 }
 
 /** A tenant on which the caller has a role. */

@@ -3,6 +3,7 @@
  * row that the policies cannot speak of stops the start; the types say the same before that.
  */
 import { type CatalogRow, METHOD_NAMES, catalog, schemasOf } from "@berth/contract";
+import type { TenantId } from "@berth/domain";
 import { type AnyTRPCRouter, callTRPCProcedure, tracked } from "@trpc/server";
 import type { Refused } from "./access/access.ts";
 import { createFamiliar } from "./access/familiar.ts";
@@ -50,8 +51,8 @@ export interface Api {
   context(options: ContextOptions): ApiContext;
   /** The principal of a token. @throws ApiError UNAUTHENTICATED */
   authenticate(token: string | null, requestId: string): Promise<Principal>;
-  /** Whether the token was good here not long ago; costs no query and proves nothing. */
-  familiar(token: string): boolean;
+  /** Whose the token is that was good here not long ago, else null; costs no query and proves nothing. */
+  familiar(token: string): TenantId | null;
   /** The same procedure as over tRPC. @throws whatever `toApiError` reads */
   invoke(invocation: Invocation): Promise<unknown>;
   readonly feed: Pick<Feed, "announce" | "figures" | "drain">;
@@ -76,7 +77,7 @@ export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
     const found =
       token === null ? NO_TOKEN : await inTime(CALLER_MS, () => deps.access.authenticate(token));
     if (!("refused" in found)) {
-      if (token !== null) familiar.met(token);
+      if (token !== null) familiar.met(token, found.tenantId);
       return found;
     }
     if (token !== null) familiar.forget(token);
@@ -86,7 +87,7 @@ export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
   return {
     router,
     authenticate,
-    familiar: familiar.knows,
+    familiar: familiar.tenantOf,
     feed,
     context({ token, requestId }) {
       let principal: Promise<Principal> | undefined;
@@ -144,10 +145,11 @@ function toProcedure(deps: Deps, method: Method, parts: Parts) {
     })
     .input(input);
   const resolve = ({ ctx, input: parsed, signal }: Resolving): Promise<unknown> => {
-    const { principal, requestId, answer, ifMatch, reauthenticate, hangUp } = ctx;
+    const { principal, requestId, answer, ifMatch, reauthenticate } = ctx;
     const recheck = async (): Promise<void> => void (await reauthenticate());
-    const end = hangUp ?? (() => undefined);
-    const shown = { answer, signal, ifMatch, recheck, hangUp: end };
+    const nothing = (): void => undefined;
+    const { hangUp = nothing, resting = () => nothing } = ctx;
+    const shown = { answer, signal, ifMatch, recheck, hangUp, resting };
     const call: Call = { deps, method, principal, requestId, ...shown };
     return authorized({ row, handler, call, input: parsed });
   };
@@ -186,7 +188,7 @@ type Tracked = ReturnType<typeof tracked<Step["event"]>>;
 interface Resolving {
   readonly ctx: Pick<
     ApiContext,
-    "requestId" | "answer" | "ifMatch" | "reauthenticate" | "hangUp"
+    "requestId" | "answer" | "ifMatch" | "reauthenticate" | "hangUp" | "resting"
   > & {
     readonly principal: Principal;
   };

@@ -22,6 +22,8 @@ export interface ApiContext {
   hangUp?: (() => void) | undefined;
   /** Runs a call of the request, for whoever follows it: a trace. */
   around?: (<T>(method: string, work: () => Promise<T>) => Promise<T>) | undefined;
+  /** A call begins to wait and costs nothing until it calls what it gets; for whoever counts the calls in work. */
+  resting?: (() => () => void) | undefined;
   readonly answer: Answer;
   /** The version that `If-Match` names, for methods whose input has none. */
   readonly ifMatch?: number | undefined;

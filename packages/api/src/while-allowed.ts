@@ -12,7 +12,7 @@ const RECHECK_MS = 1_000;
  * @throws ApiError that says why the caller may not, where the run ended because of that
  */
 export async function whileAllowed<T>(
-  call: Pick<Call, "recheck" | "signal">,
+  call: Pick<Call, "recheck" | "resting" | "signal">,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ended = new AbortController();
@@ -27,6 +27,7 @@ export async function whileAllowed<T>(
     asking = false;
   };
   const timer = setInterval(() => void ask(), RECHECK_MS);
+  const resumed = call.resting();
   try {
     const { signal } = call;
     return await run(signal ? AbortSignal.any([signal, ended.signal]) : ended.signal);
@@ -34,5 +35,6 @@ export async function whileAllowed<T>(
     throw ended.signal.aborted ? ended.signal.reason : error;
   } finally {
     clearInterval(timer);
+    resumed();
   }
 }

@@ -5,11 +5,12 @@ import { API_VERSION } from "@berth/contract";
 import helmet from "@fastify/helmet";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { type Admission, createAdmission } from "./admission.ts";
 import { refused } from "./calls.ts";
 import { eventStream } from "./event-stream.ts";
 import { errorPages } from "./error-pages.ts";
 import { answerGarbage, refuseExpectation, refuseHeaders } from "./framing.ts";
-import { type Gatekeeper, createGatekeeper } from "./limits.ts";
+import { type Gatekeeper, bearer, createGatekeeper } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
 import { nodeReservations } from "./node-reservations.ts";
 import { type OperationsOptions, operations, publicFiles } from "./operations.ts";
@@ -91,6 +92,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest("calls");
   app.decorateRequest("refusal", null);
   app.decorateRequest("trace", null);
+  app.decorateRequest("resting", null);
   watch(app, options);
   await app.register(helmet, {
     // Over plain HTTP it says nothing, and behind a proxy that speaks HTTPS it is said below.
@@ -127,7 +129,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     reference(scope);
     done();
   });
-  await surfaces(app, gatekeeper, options);
+  const admission = createAdmission();
+  app.addHook("onClose", (_app, done) => {
+    admission.stop();
+    done();
+  });
+  await surfaces(app, { gatekeeper, admission }, options);
   refuseTheRest();
   return app;
 }
@@ -136,15 +143,21 @@ const noSuchPath = () => new ApiError("NOT_FOUND", { message: "There is no such 
 
 async function surfaces(
   app: FastifyInstance,
-  gatekeeper: Gatekeeper,
+  { gatekeeper, admission }: { readonly gatekeeper: Gatekeeper; readonly admission: Admission },
   options: Pick<AppOptions, "api" | "draining">,
 ): Promise<void> {
   const admitting: Gatekeeper = {
     ...gatekeeper,
-    admit(request, reply, calls) {
-      if (!options.draining()) return gatekeeper.admit(request, reply, calls);
-      void reply.header("connection", "close");
-      throw new ApiError("UNAVAILABLE", { message: "The server is shutting down; try again." });
+    async admit(request, reply, calls) {
+      if (options.draining()) {
+        void reply.header("connection", "close");
+        throw new ApiError("UNAVAILABLE", { message: "The server is shutting down; try again." });
+      }
+      const token = bearer(request);
+      const known = token === null ? null : options.api.familiar(token);
+      admission.enter(request, reply, known);
+      await gatekeeper.admit(request, reply, calls);
+      if (known === null) admission.recognize(request, reply, tenantOf(request));
     },
   };
   for (const surface of [rest, nodeReservations, eventStream, trpc]) {
@@ -154,6 +167,8 @@ async function surfaces(
     });
   }
 }
+
+const tenantOf = ({ principal }: FastifyRequest): string => principal?.tenantId ?? "";
 
 /** A request id on every answer, a log line and a measurement for every call. */
 function watch(app: FastifyInstance, { log, metrics, traffic, tracing }: AppOptions): void {

@@ -62,7 +62,7 @@ export function hangingUp(context: ApiContext, reply: FastifyReply): ApiContext 
 
 /** Set by the gatekeeper before any handler runs. */
 export function contextOf(request: FastifyRequest): ApiContext {
-  const { context, trace } = request;
-  if (context) return trace ? { ...context, around: trace.around } : context;
+  const { context, trace, resting } = request;
+  if (context) return { ...context, around: trace?.around, resting: resting ?? undefined };
   throw new Error("a call reached its handler without passing the gatekeeper");
 }

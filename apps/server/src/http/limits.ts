@@ -77,7 +77,7 @@ export async function createGatekeeper(
         throw error;
       }
     };
-    if (token !== null && options.api.familiar(token)) return ask();
+    if (token !== null && options.api.familiar(token) !== null) return ask();
     const count = await strangers(request, { increment: false });
     const failures = budgetOf(count);
     if (failures.left <= 0) throw tooMany(reply, failures);
@@ -193,6 +193,6 @@ function tooMany(reply: FastifyReply, budget: Budget): ApiError {
 }
 
 /** The token of `Authorization: Bearer …`; the scheme's name is taken in any case. */
-function bearer(request: FastifyRequest): string | null {
+export function bearer(request: FastifyRequest): string | null {
   return /^bearer +(\S{1,8192})$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
 }

@@ -1,0 +1,158 @@
+/** On a real HTTP server whose calls are held until the test lets them go. */
+import { once } from "node:events";
+import Fastify from "fastify";
+import { afterEach, expect, it } from "vitest";
+import { BURST_MS, CALLS_LAST, CALLS_MAX, createAdmission } from "../../src/http/admission.ts";
+import { recordOf } from "../../src/http/calls.ts";
+
+const METHOD = "reservations.create";
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+interface Ask {
+  /** Null: not known before it is asked. */
+  readonly tenant: string | null;
+  readonly method?: string;
+  readonly calls?: number;
+}
+
+async function server({ busy }: { readonly busy: boolean }) {
+  let now = 0;
+  const admission = createAdmission({
+    busy: () => busy,
+    elapsed: () => now,
+    stop: () => undefined,
+  });
+  const app = Fastify();
+  app.decorateRequest("calls");
+  app.decorateRequest("resting", null);
+  const held: { go(): void; rest(): () => void }[] = [];
+  const { promise: letAllGo, resolve } = Promise.withResolvers<void>();
+  app.get("/", async (request, reply) => {
+    const {
+      tenant,
+      method = METHOD,
+      calls = 1,
+    } = JSON.parse(String(request.headers["x-ask"])) as Ask;
+    request.calls = Array.from({ length: calls }, () => recordOf(method));
+    admission.enter(request, reply, tenant);
+    if (tenant === null) admission.recognize(request, reply, "newcomer");
+    const { promise, resolve: go } = Promise.withResolvers<void>();
+    reply.raw.once("close", () => app.server.emit("over"));
+    held.push({ go, rest: () => request.resting?.() ?? (() => undefined) });
+    app.server.emit("held");
+    await Promise.race([promise, letAllGo]);
+    return "answered";
+  });
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  closing.push(() => {
+    resolve();
+    return app.close();
+  });
+  const call = (ask: Ask, signal?: AbortSignal) =>
+    fetch(url, { headers: { "x-ask": JSON.stringify(ask) }, ...(signal ? { signal } : {}) });
+  /** Resolves when the call is in work. */
+  const hold = async (ask: Ask, signal?: AbortSignal) => {
+    const began = once(app.server, "held");
+    const status = call(ask, signal).then((answer) => answer.status);
+    status.catch(() => undefined);
+    await began;
+    return { status };
+  };
+  const fill = async (ask: Ask, calls: number) => {
+    for (let n = 0; n < calls; n += 1) await hold(ask);
+  };
+  /** Resolves when the server knows that a call is over. */
+  const over = () => once(app.server, "over");
+  const wait = (ms: number): void => void (now += ms);
+  return { call, hold, fill, wait, held, over };
+}
+
+/** A process that has as much as it takes, for longer than a burst; tenant `a` has all of it. */
+async function flooded() {
+  const world = await server({ busy: true });
+  await world.fill({ tenant: "a" }, CALLS_MAX);
+  await world.fill({ tenant: "a" }, 1);
+  world.wait(BURST_MS);
+  return world;
+}
+
+it("lets everything in while the process has time, however much waits and for however long", async () => {
+  const { fill, wait } = await server({ busy: false });
+  await fill({ tenant: "a" }, CALLS_LAST);
+  wait(BURST_MS);
+  await fill({ tenant: "a" }, 1);
+});
+
+it("lets a burst in, and the next one after a second of calm", async () => {
+  const { call, fill, wait, held, over } = await server({ busy: true });
+  await fill({ tenant: "a" }, CALLS_MAX + 50);
+  wait(BURST_MS);
+  expect((await call({ tenant: "a" })).status).toBe(500);
+  for (const { go } of held.splice(0, 51)) {
+    const answered = over();
+    go();
+    await answered;
+  }
+  wait(1_001);
+  await fill({ tenant: "a" }, 50);
+});
+
+it("turns away who has a share of a flood, and nobody who has none", async () => {
+  const { call, hold, held } = await flooded();
+  expect((await call({ tenant: "a" })).status).toBe(500);
+  const { status } = await hold({ tenant: "b" });
+  held.at(-1)?.go();
+  expect(await status).toBe(200);
+});
+
+it("gives each of two tenants half, and takes more of one when its others are answered", async () => {
+  const { call, fill, held, over } = await flooded();
+  await fill({ tenant: "b" }, CALLS_MAX / 2);
+  expect((await call({ tenant: "b" })).status).toBe(500);
+  for (const { go } of held.splice(0, CALLS_MAX / 2 + 2)) {
+    const answered = over();
+    go();
+    await answered;
+  }
+  await fill({ tenant: "a" }, 1);
+  expect((await call({ tenant: "b" })).status).toBe(500);
+});
+
+it("forgets the calls of who hangs up", async () => {
+  const { call, fill, hold, over } = await flooded();
+  const gone = [new AbortController(), new AbortController()];
+  for (const { signal } of gone) await hold({ tenant: "b" }, signal);
+  expect((await call({ tenant: "a" })).status).toBe(500);
+  for (const controller of gone) {
+    const left = over();
+    controller.abort();
+    await left;
+  }
+  for (const tenant of ["b", "c", "d"]) await fill({ tenant }, CALLS_MAX / 4);
+  expect((await call({ tenant: "b" })).status).toBe(500);
+});
+
+it("asks nobody new who they are past the last bound", async () => {
+  const { call, fill, wait } = await server({ busy: true });
+  for (let n = 0; n < CALLS_LAST; n += 1) await fill({ tenant: `t${n}` }, 1);
+  wait(BURST_MS);
+  expect((await call({ tenant: null })).status).toBe(500);
+});
+
+it("counts each call of a batch, and neither a stream nor a call that waits for room", async () => {
+  const { call, hold, fill, wait, held } = await server({ busy: true });
+  await hold({ tenant: "a", calls: 50 });
+  for (let n = 0; n < CALLS_LAST; n += 1) await hold({ tenant: "a", method: "reservations.watch" });
+  for (let n = 0; n < 20; n += 1) {
+    await hold({ tenant: "a" });
+    held.at(-1)?.rest();
+  }
+  wait(BURST_MS);
+  await hold({ tenant: "a", calls: 14 });
+  await fill({ tenant: "a" }, 1);
+  wait(BURST_MS);
+  expect((await call({ tenant: "a" })).status).toBe(500);
+});
