@@ -42,7 +42,10 @@ it("finishes the calls that run, refuses new ones with 503, and exits 0", async 
   release();
   await lock;
   await holder.close();
-  expect(await running).toMatchObject({ status: 200, body: { state: "active" } });
+  const answer = await running;
+  expect(answer).toMatchObject({ status: 200, body: { state: "active" } });
+  // No connection of a server that ends is kept: the next call on it would be lost.
+  expect(answer.headers.get("connection")).toBe("close");
   expect(await ended).toEqual({ code: 0, signal: null });
 });
 

@@ -17,6 +17,7 @@ import { handlers as allHandlers } from "./groups/index.ts";
 import { HANDED } from "./handed.ts";
 import { CALLER_MS, inTime, patienceOf } from "./in-time.ts";
 import { checkInputSize } from "./input-size.ts";
+import { parseNodes } from "./parse-nodes.ts";
 import { type ApiContext, procedure, router as makeRouter } from "./trpc.ts";
 
 /** What is built from; tests leave parts out to see the start refused. */
@@ -143,7 +144,7 @@ function toProcedure(deps: Deps, method: Method, parts: Parts) {
       checkInputSize(method, await getRawInput());
       return next();
     })
-    .input(input);
+    .input(method === "fleet.putNodes" ? parseNodes : input);
   const resolve = ({ ctx, input: parsed, signal }: Resolving): Promise<unknown> => {
     const { principal, requestId, answer, ifMatch, reauthenticate } = ctx;
     const recheck = async (): Promise<void> => void (await reauthenticate());

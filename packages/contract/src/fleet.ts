@@ -118,39 +118,60 @@ const nodeSchedule = z
   .object({ ...nodeFields, units: list(unitSchedule, LIMITS.answer).describe("Its units.") })
   .meta({ id: "NodeSchedule", description: "One machine and when its units are taken." });
 
+const putNodesFields = {
+  siteId,
+  poolId: poolId
+    .optional()
+    .describe("Joins nodes that are in no pool to this one, a pool of the same site."),
+};
 const putNodesInput = z
   .strictObject({
-    siteId,
-    poolId: poolId
-      .optional()
-      .describe("Joins nodes that are in no pool to this one, a pool of the same site."),
+    ...putNodesFields,
     nodes: list(nodeInput, LIMITS.nodesPerCall, 1).describe(
       "The nodes, with at most 20,000 devices in all; those not named stay untouched.",
     ),
   })
-  .superRefine((input, context) => {
-    const names = new Set<string>();
-    let devices = 0;
-    for (const [index, node] of input.nodes.entries()) {
-      devices += devicesOf(node);
-      if (names.has(node.name)) {
-        context.addIssue({
-          code: "custom",
-          path: ["nodes", index, "name"],
-          message: "names a node twice",
-        });
-      }
-      names.add(node.name);
-    }
-    if (devices > LIMITS.devicesPerCall) {
+  .superRefine(mindNodes)
+  .meta({ id: "PutNodesInput", description: "Nodes of a site, as they are." });
+
+/**
+ * The input of `fleet.putNodes` in parts, for who has something else to do between two nodes: the call around them,
+ * each node, and then all of them together. What the parts accept, the whole accepts.
+ */
+export const putNodesParts = {
+  around: z.strictObject({
+    ...putNodesFields,
+    nodes: list(z.unknown(), LIMITS.nodesPerCall, 1),
+  }),
+  node: nodeInput,
+  together: z.custom<z.infer<typeof putNodesInput>>().superRefine(mindNodes),
+};
+
+function mindNodes(
+  { nodes }: { readonly nodes: readonly z.infer<typeof nodeInput>[] },
+  context: z.RefinementCtx,
+): void {
+  const names = new Set<string>();
+  let devices = 0;
+  for (const [index, node] of nodes.entries()) {
+    devices += devicesOf(node);
+    if (names.has(node.name)) {
       context.addIssue({
         code: "custom",
-        path: ["nodes"],
-        message: `have ${devices} devices, at most ${LIMITS.devicesPerCall} go in one call: send fewer nodes`,
+        path: ["nodes", index, "name"],
+        message: "names a node twice",
       });
     }
-  })
-  .meta({ id: "PutNodesInput", description: "Nodes of a site, as they are." });
+    names.add(node.name);
+  }
+  if (devices > LIMITS.devicesPerCall) {
+    context.addIssue({
+      code: "custom",
+      path: ["nodes"],
+      message: `have ${devices} devices, at most ${LIMITS.devicesPerCall} go in one call: send fewer nodes`,
+    });
+  }
+}
 
 const planOf = (most: number) => ({
   healed: list(reservationId, most).describe(

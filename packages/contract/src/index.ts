@@ -12,7 +12,8 @@ export type { DetailedCode, ErrorCode, ErrorDetails, ErrorEntry, WireError } fro
 export { ERROR_KINDS, ERROR_PAGES, errorKindOf } from "./error-kinds.ts";
 export type { ErrorKind } from "./error-kinds.ts";
 export { errorFacts, errorIndexMarkdown, errorMarkdown, reasonsOf } from "./error-text.ts";
-export { inputIssues, parseInput } from "./issues.ts";
+export { putNodesParts } from "./fleet.ts";
+export { ISSUES_MAX, inputIssues, parseInput } from "./issues.ts";
 export { REST_ROUTES, pathFields } from "./rest.ts";
 export type { RestRoute } from "./rest.ts";
 export { parseTimeText, timeText } from "./time-text.ts";

@@ -14,7 +14,7 @@ export type Parsed<T> =
   | { readonly ok: false; readonly issues: readonly InputIssue[] };
 
 /** Issues beyond this many say nothing new, and the answer stays small. */
-const ISSUES_MAX = 50;
+export const ISSUES_MAX = 50;
 
 /** Parses what a caller sent to a method. Total: never throws. */
 export function parseInput<M extends MethodName>(method: M, raw: unknown): Parsed<Input<M>> {

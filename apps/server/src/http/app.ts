@@ -94,21 +94,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest("trace", null);
   app.decorateRequest("resting", null);
   watch(app, options);
-  await app.register(helmet, {
-    // Over plain HTTP it says nothing, and behind a proxy that speaks HTTPS it is said below.
-    strictTransportSecurity: false,
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
-    },
-  });
-  app.addHook("onRequest", (request, reply, done) => {
-    if (request.protocol === "https") void reply.header("strict-transport-security", HSTS);
-    // Answers are of the caller and of the moment; what may be kept says so itself.
-    void reply.header("cache-control", "no-store");
-    refuseHeaders(request.raw, reply.raw);
-    done();
-  });
+  await headers(app, options);
   // Outside of the surfaces nobody reads a body: what is asked there is answered by its address alone.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
@@ -139,6 +125,30 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
+/** What stands on every answer. */
+async function headers(app: FastifyInstance, { draining }: AppOptions): Promise<void> {
+  await app.register(helmet, {
+    // Over plain HTTP it says nothing, and behind a proxy that speaks HTTPS it is said below.
+    strictTransportSecurity: false,
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
+    },
+  });
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.protocol === "https") void reply.header("strict-transport-security", HSTS);
+    // Answers are of the caller and of the moment; what may be kept says so itself.
+    void reply.header("cache-control", "no-store");
+    refuseHeaders(request.raw, reply.raw);
+    done();
+  });
+  app.addHook("onSend", (_request, reply, payload) => {
+    // Of a server that ends no connection is kept, or the next call on it would be lost.
+    if (draining()) void reply.header("connection", "close");
+    return Promise.resolve(payload);
+  });
+}
+
 const noSuchPath = () => new ApiError("NOT_FOUND", { message: "There is no such path." });
 
 async function surfaces(
@@ -149,10 +159,8 @@ async function surfaces(
   const admitting: Gatekeeper = {
     ...gatekeeper,
     async admit(request, reply, calls) {
-      if (options.draining()) {
-        void reply.header("connection", "close");
+      if (options.draining())
         throw new ApiError("UNAVAILABLE", { message: "The server is shutting down; try again." });
-      }
       const token = bearer(request);
       const known = token === null ? null : options.api.familiar(token);
       admission.enter(request, reply, known);
