@@ -31,13 +31,15 @@ import type {
 import { ApiError, fromIssues, toApiError } from "./errors.ts";
 import type { HandedKind } from "./handed.ts";
 import {
+  type PoolSeen,
+  type ReservationSeen,
   findNode,
   keyTenant,
+  poolSight,
+  reservationSight,
   siteTenant,
   tenantChain,
   unitSight,
-  visiblePool,
-  visibleReservation,
 } from "./visibility.ts";
 
 /** A handler of any method, as the chain sees it. */
@@ -143,10 +145,11 @@ async function settle(step: Step): Promise<Settled> {
     return { scope: {} };
   }
   const { tenantId, node } = await subjectOf(step, named);
-  const scope = await roleOn(call, tenantId);
+  const seen = await look(step, tenantId, { ...named, node });
+  const scope = roleOn(call, seen.chain);
   const replayed = await replay(step, scope);
   if (replayed !== undefined) return { replayed };
-  const { resource, handed } = await sight(step, scope, { ...named, node });
+  const { resource, handed } = sight(step, scope, seen);
   checkKeyPools(step, named, resource);
   decide(call, row.action, hasFleetWay(row) ? [resource, { kind: "compute-fleet" }] : [resource]);
   return { scope: handed };
@@ -205,8 +208,8 @@ async function findNamedNode(call: Call, named: Named): Promise<VisibleNode | nu
 }
 
 /** A role reaches the tenants below the one that it is held on; fleet-admin's reaches all. */
-async function roleOn(call: Call, tenantId: TenantId): Promise<TenantScope> {
-  const [found, ...ancestors] = await tenantChain(call.deps.db, tenantId);
+function roleOn(call: Call, chain: readonly TenantId[]): TenantScope {
+  const [found, ...ancestors] = chain;
   if (found === undefined || !reaches(call.principal, [found, ...ancestors]))
     throw new Denied("NOT_FOUND");
   return { tenantId: found, ancestors };
@@ -230,57 +233,60 @@ export function handedKind(row: CatalogRow): HandedKind {
   return resource === "compute-fleet" ? "none" : resource;
 }
 
-async function sight(
-  step: Step,
-  scope: TenantScope,
+/** What the tenant has to do with what was named; whether it may know of either is decided after. */
+type Looked =
+  | { readonly chain: readonly TenantId[] }
+  | PoolSeen
+  | ReservationSeen
+  | (PoolSeen & { readonly node: VisibleNode | null });
+
+/** One statement, with the same text for what is hidden and what is not there. */
+async function look(
+  { call, row }: Step,
+  tenantId: TenantId,
   named: Named & { node: VisibleNode | null },
-): Promise<Sight> {
-  switch (handedKind(step.row)) {
-    case "compute-pool":
-      return named.reservationId
-        ? sightOfReservation(step, scope, named.reservationId)
-        : sightOfPool(step, scope, named.poolId ?? NO_POOL);
-    case "compute-node":
-      return sightOfNode(step.call, scope, named.node);
+): Promise<Looked> {
+  const { access, db } = call.deps;
+  switch (handedKind(row)) {
+    case "compute-pool": {
+      if (!named.reservationId) return poolSight(db, tenantId, named.poolId ?? NO_POOL);
+      // Where the fleet is a way in, or the pool's ownership is, reservations of other tenants are in sight.
+      const asOwner = row.resource === "compute-fleet";
+      const asFleet =
+        asOwner && access.decide(call.principal, row.action, { kind: "compute-fleet" });
+      return reservationSight(db, tenantId, { id: named.reservationId, asOwner, asFleet });
+    }
+    case "compute-node": {
+      const { node } = named;
+      return { ...(await poolSight(db, tenantId, node?.poolId ?? NO_POOL)), node };
+    }
     default:
-      return { resource: { kind: "compute-tenant", scope }, handed: scope };
+      return { chain: await tenantChain(db, tenantId) };
   }
 }
 
-async function sightOfPool(step: Step, scope: TenantScope, poolId: PoolId): Promise<Sight> {
-  const pool = await visiblePool(step.call, scope, poolId);
-  if (!pool || (OWNER_ACTIONS.has(step.row.action) && !pool.owned)) throw new Denied("NOT_FOUND");
-  return { resource: { kind: "compute-pool", scope, pool }, handed: { ...scope, pool } };
-}
-
-/** Where the fleet is a way in, or the pool's ownership is, reservations of other tenants are in sight. */
-async function sightOfReservation(
-  step: Step,
-  scope: TenantScope,
-  id: ReservationId,
-): Promise<Sight> {
-  const { call, row } = step;
-  const others = row.resource === "compute-fleet";
-  const asFleet =
-    others && call.deps.access.decide(call.principal, row.action, { kind: "compute-fleet" });
-  const found = await visibleReservation(call, scope, { id, asOwner: others, asFleet });
-  if (!found) throw new Denied("NOT_FOUND");
-  const { pool, tenantId } = found;
-  return {
-    resource: { kind: "compute-pool", scope, pool },
-    handed: { ...scope, pool, reservation: { id, tenantId } },
-  };
-}
-
-/** The tenant's own, or in a pool that it sees. */
-async function sightOfNode(
-  call: Call,
-  scope: TenantScope,
-  node: VisibleNode | null,
-): Promise<Sight> {
-  const pool = await visiblePool(call, scope, node?.poolId ?? NO_POOL);
-  if (!node || (node.tenantId !== scope.tenantId && !pool)) throw new Denied("NOT_FOUND");
-  return { resource: { kind: "compute-node", scope, node }, handed: { ...scope, node } };
+function sight({ row }: Step, scope: TenantScope, seen: Looked): Sight {
+  if ("found" in seen) {
+    if (!seen.found) throw new Denied("NOT_FOUND");
+    const { pool, id, tenantId } = seen.found;
+    const reservation = { id, tenantId };
+    return {
+      resource: { kind: "compute-pool", scope, pool },
+      handed: { ...scope, pool, reservation },
+    };
+  }
+  if ("node" in seen) {
+    const { node, pool } = seen;
+    // The tenant's own, or in a pool that it sees.
+    if (!node || (node.tenantId !== scope.tenantId && !pool)) throw new Denied("NOT_FOUND");
+    return { resource: { kind: "compute-node", scope, node }, handed: { ...scope, node } };
+  }
+  if ("pool" in seen) {
+    const { pool } = seen;
+    if (!pool || (OWNER_ACTIONS.has(row.action) && !pool.owned)) throw new Denied("NOT_FOUND");
+    return { resource: { kind: "compute-pool", scope, pool }, handed: { ...scope, pool } };
+  }
+  return { resource: { kind: "compute-tenant", scope }, handed: scope };
 }
 
 /** The fleet's operator, the node's owner and the orgs that manage it; to all others there is nothing there. */
@@ -291,7 +297,7 @@ async function unitScope(
   const { access, options } = call.deps;
   const { principal } = call;
   if (options.platformOrg === null) throw new Denied("INVALID_STATE", NO_PLATFORM);
-  const scope = await roleOn(call, principal.tenantId);
+  const scope = roleOn(call, await tenantChain(call.deps.db, principal.tenantId));
   const asFleet = access.decide(principal, "compute:units:reserve", { kind: "compute-fleet" });
   if (named.nodeId === undefined) {
     if (!asFleet && !actionInScope(principal, "compute:units:read")) throw new Denied("FORBIDDEN");

@@ -21,16 +21,21 @@ import type { Call, TenantScope, VisibleNode, VisiblePool } from "./call.ts";
 /** Deepest tenant tree that is walked; putTenant refuses a deeper one. */
 export const TENANT_DEPTH_MAX = 32;
 
-/** The tenant and its parents, nearest first; empty when there is no such tenant. One statement. */
-export async function tenantChain(db: Database, tenantId: TenantId): Promise<TenantId[]> {
-  const rows = await db.sql<{ id: string }[]>`
-    with recursive up(id, parent, depth) as (
+/** `up`: the tenant and its parents, by how far above it they are. */
+function upwards(db: Pick<Database, "sql">, tenantId: TenantId) {
+  return db.sql`up(id, parent, depth) as (
       select tenant_id, parent_id, 0 from tenants where tenant_id = ${tenantId}
       union all
       select t.tenant_id, t.parent_id, up.depth + 1
       from tenants t join up on t.tenant_id = up.parent
       where up.depth < ${TENANT_DEPTH_MAX}
-    )
+    )`;
+}
+
+/** The tenant and its parents, nearest first; empty when there is no such tenant. One statement. */
+export async function tenantChain(db: Database, tenantId: TenantId): Promise<TenantId[]> {
+  const rows = await db.sql<{ id: string }[]>`
+    with recursive ${upwards(db, tenantId)}
     select id from up order by depth`;
   return rows.map((row) => row.id);
 }
@@ -63,32 +68,62 @@ function toVisible(row: PoolRow, tenantId: TenantId): VisiblePool {
   };
 }
 
+/** What one statement tells: the tenant with its parents, as `tenantChain`, and the thing that was named. */
+interface Seen {
+  readonly chain: readonly TenantId[];
+}
+export interface PoolSeen extends Seen {
+  readonly pool: VisiblePool | null;
+}
+export interface ReservationSeen extends Seen {
+  readonly found: ReservationSight | null;
+}
+
 /**
- * The pool as the tenant may see it: its own (archived too), offered to it, or offered to its nearest
- * offered ancestor with descendants included; null otherwise.
+ * The tenant's chain, and the pool as the tenant may see it: its own (archived too), offered to it, or offered
+ * to its nearest offered ancestor with descendants included; null otherwise.
  */
+export async function poolSight(
+  { sql }: Database,
+  tenantId: TenantId,
+  poolId: PoolId,
+): Promise<PoolSeen> {
+  const [row] = await sql<(Partial<PoolRow> & Seen)[]>`
+    with recursive ${upwards({ sql }, tenantId)}
+    select chain.ids as chain, seen.*
+    from (select coalesce(jsonb_agg(id order by depth), '[]') as ids from up) chain
+    left join lateral (
+      select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
+        a.version, a.gpu_model as "gpuModel", a.class, a.sharing, a.region,
+        a.tenant_id as "offeredTenantId"
+      from pool_authz a
+      join up on up.id = a.tenant_id
+      join pools p on p.id = a.pool_id
+      left join offers o on o.pool_id = a.pool_id and o.tenant_id = a.tenant_id
+      where a.pool_id = ${poolId}
+        and (a.tenant_id = ${tenantId} or o.include_descendants)
+        and (p.archived_at is null or p.tenant_id = ${tenantId})
+      order by up.depth
+      limit 1
+    ) seen on true`;
+  return {
+    chain: row?.chain ?? [],
+    pool: row && isPool(row) ? toVisible(row, tenantId) : null,
+  };
+}
+
+/** The pool as `poolSight` shows it, to a tenant whose chain is known. */
 export async function visiblePool(
   call: Call,
   scope: TenantScope,
   poolId: PoolId,
 ): Promise<VisiblePool | null> {
-  const chain = [scope.tenantId, ...scope.ancestors];
-  const [row] = await call.deps.db.sql<PoolRow[]>`
-    select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
-      a.version, a.gpu_model as "gpuModel", a.class, a.sharing, a.region,
-      a.tenant_id as "offeredTenantId"
-    from pool_authz a
-    join pools p on p.id = a.pool_id
-    left join offers o on o.pool_id = a.pool_id and o.tenant_id = a.tenant_id
-    where a.pool_id = ${poolId} and a.tenant_id = any(${chain})
-      and (a.tenant_id = ${scope.tenantId} or o.include_descendants)
-      and (p.archived_at is null or p.tenant_id = ${scope.tenantId})
-    order by array_position(${chain}::text[], a.tenant_id)
-    limit 1`;
-  return row ? toVisible(row, scope.tenantId) : null;
+  return (await poolSight(call.deps.db, scope.tenantId, poolId)).pool;
 }
 
-/** Every pool that `visiblePool` would show, by id. One statement. */
+const isPool = (row: Partial<PoolRow>): row is PoolRow => typeof row.poolId === "string";
+
+/** Every pool that `poolSight` would show, by id. One statement. */
 export async function visiblePools(call: Call, scope: TenantScope): Promise<VisiblePool[]> {
   const chain = [scope.tenantId, ...scope.ancestors];
   const rows = await call.deps.db.sql<PoolRow[]>`
@@ -129,31 +164,40 @@ export interface ReservationSight {
 }
 
 /**
- * A reservation of the tenant; with `asOwner` also one in a pool that the tenant owns, with `asFleet`
- * any. Whether the pool is still offered plays no part.
+ * The tenant's chain, and a reservation of the tenant; with `asOwner` also one in a pool that the tenant owns,
+ * with `asFleet` any. Whether the pool is still offered plays no part.
  */
-export async function visibleReservation(
-  call: Call,
-  scope: TenantScope,
+export async function reservationSight(
+  { sql }: Database,
+  tenantId: TenantId,
   ask: { id: ReservationId; asOwner: boolean; asFleet: boolean },
-): Promise<ReservationSight | null> {
-  const [row] = await call.deps.db.sql<(PoolRow & { reservationTenant: string })[]>`
-    select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
-      p.version, p.gpu_model as "gpuModel", p.class, p.sharing, p.region,
-      r.charged_tenant_id as "offeredTenantId", r.tenant_id as "reservationTenant"
-    from reservations r
-    join pools p on p.id = r.pool_id
-    where r.id = ${ask.id}
-      and (r.tenant_id = ${scope.tenantId}
-        or (${ask.asOwner}::boolean and p.tenant_id = ${scope.tenantId})
-        or ${ask.asFleet}::boolean)`;
-  if (!row) return null;
-  const pool = toVisible(row, scope.tenantId);
-  const mine = row.reservationTenant === scope.tenantId;
+): Promise<ReservationSeen> {
+  const [row] = await sql<(Partial<PoolRow> & Seen & { reservationTenant: string })[]>`
+    with recursive ${upwards({ sql }, tenantId)}
+    select chain.ids as chain, seen.*
+    from (select coalesce(jsonb_agg(id order by depth), '[]') as ids from up) chain
+    left join lateral (
+      select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
+        p.version, p.gpu_model as "gpuModel", p.class, p.sharing, p.region,
+        r.charged_tenant_id as "offeredTenantId", r.tenant_id as "reservationTenant"
+      from reservations r
+      join pools p on p.id = r.pool_id
+      where r.id = ${ask.id}
+        and (r.tenant_id = ${tenantId}
+          or (${ask.asOwner}::boolean and p.tenant_id = ${tenantId})
+          or ${ask.asFleet}::boolean)
+    ) seen on true`;
+  const chain = row?.chain ?? [];
+  if (!row || !isPool(row)) return { chain, found: null };
+  const pool = toVisible(row, tenantId);
+  const mine = row.reservationTenant === tenantId;
   return {
-    pool: mine ? pool : { ...pool, offeredTenantId: scope.tenantId, descendant: false },
-    id: ask.id,
-    tenantId: row.reservationTenant,
+    chain,
+    found: {
+      pool: mine ? pool : { ...pool, offeredTenantId: tenantId, descendant: false },
+      id: ask.id,
+      tenantId: row.reservationTenant,
+    },
   };
 }
 
