@@ -45,6 +45,18 @@ describe("a text", () => {
     expect(paragraphs.filter(({ text }) => !/stream/.test(text))).toEqual([]);
   });
 
+  it("that tells of withBerth says where the server comes from", () => {
+    const told = ["README.md", "packages/client/README.md", "apps/docs/testing.md"].map((file) => ({
+      file,
+      text: read(file),
+    }));
+    const silent = told.filter(
+      ({ text }) =>
+        !/withBerth\(\)/.test(text) || !/BERTH_COMMAND/.test(text) || !/clone/.test(text),
+    );
+    expect(silent.map(({ file }) => file)).toEqual([]);
+  });
+
   it("the README's way to the first pool names what pools.create has to be given", () => {
     const { components } = JSON.parse(read("packages/contract/openapi.json")) as {
       readonly components: { readonly schemas: Record<string, { readonly required?: string[] }> };
