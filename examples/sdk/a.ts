@@ -1,7 +1,7 @@
 /**
  * Journey A: book sixteen GPUs on one rack for next week.
  *
- *   BERTH_URL=… BERTH_TOKEN=… BERTH_TENANT=vision BERTH_POOL=pool_… node a.ts
+ *   BERTH_URL=… BERTH_TOKEN=… BERTH_TENANT=vision BERTH_POOL=pool_… node examples/sdk/a.ts
  */
 import { createBerth, gpus } from "@berth/client";
 

@@ -1,7 +1,7 @@
 /**
  * Journey B: see why it does not fit, and when it will.
  *
- *   BERTH_URL=… BERTH_TOKEN=… BERTH_TENANT=vision BERTH_POOL=pool_… node b.ts
+ *   BERTH_URL=… BERTH_TOKEN=… BERTH_TENANT=vision BERTH_POOL=pool_… node examples/sdk/b.ts
  */
 import { createBerth, gpus, isBerthError } from "@berth/client";
 

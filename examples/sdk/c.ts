@@ -1,7 +1,7 @@
 /**
  * Journey C: take set-aside GPUs back from the spot market, and end exactly whom the dry run named, or nobody.
  *
- *   BERTH_URL=… BERTH_TOKEN=… BERTH_NODE=node_… BERTH_UNIT_RESERVATION=ursv_… node c.ts
+ *   BERTH_URL=… BERTH_TOKEN=… BERTH_NODE=node_… BERTH_UNIT_RESERVATION=ursv_… node examples/sdk/c.ts
  */
 import { createBerth } from "@berth/client";
 

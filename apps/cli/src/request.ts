@@ -4,6 +4,7 @@ import { askOneOf } from "./ask.ts";
 import { EXIT, Quit, usage } from "./exit.ts";
 import { type Io, canAsk } from "./io.ts";
 import { clean } from "./output/clean.ts";
+import { retyped } from "./retype.ts";
 import type { Session } from "./session.ts";
 import { both, parseTime } from "./time.ts";
 import { listed, poolName, poolOf, wholeNumber } from "./words.ts";
@@ -18,9 +19,9 @@ export interface ShapeOptions {
   readonly spot?: boolean;
 }
 
-/** A request without its pool. */
+/** A request before anybody was asked: without its tenant and its pool. */
 export interface Wish {
-  readonly ask: Omit<QuoteRequest, "poolId">;
+  readonly ask: Omit<QuoteRequest, "tenantId" | "poolId">;
   /** `2 × 8 GPUs on nodes of one rack`. */
   readonly words: string;
   readonly count: number;
@@ -28,21 +29,20 @@ export interface Wish {
 
 /** @throws Quit that names the flag or the argument */
 export async function wishOf(
-  {
-    io,
-    tenantId,
-    count: typed,
-  }: { readonly io: Io; readonly tenantId: string; readonly count: string },
+  { io, count: typed }: { readonly io: Io; readonly count: string },
   options: ShapeOptions,
 ): Promise<Wish> {
   const count = wholeNumber(typed, "the number of GPUs");
   if (options.for === undefined)
     throw usage("--for says how long: --for 7d, --for 4h, --for 2h30m");
+  if (/^\d+$/.test(options.for))
+    throw usage(
+      `--for ${options.for} has no unit: --for ${options.for}m, ${options.for}h or ${options.for}d`,
+    );
   const shape = shapeOf(count, options);
   const start =
     options.start === undefined ? undefined : await parseTime(options.start, "--start", io.now());
   const ask = {
-    tenantId,
     ...shape,
     duration: options.for,
     ...(start === undefined ? {} : { start }),
@@ -76,60 +76,81 @@ export interface Chosen {
 /** Of more pools than this none is tried: they are listed. */
 const TRIED_MAX = 16;
 
+/** What is asked of whom, and how it was typed. */
+interface Asking {
+  readonly io: Io;
+  readonly session: Session;
+  readonly argv: readonly string[];
+}
+
 /**
  * The pool that was named, or the one that the wish fits in; of several the person at the terminal chooses.
  * @throws Quit that lists them
  */
-export async function choosePool(
-  { io, session }: { readonly io: Io; readonly session: Session },
-  wish: Wish,
-  named?: string,
-): Promise<Chosen> {
+export async function choosePool(asking: Asking, wish: Wish, named?: string): Promise<Chosen> {
+  const { session } = asking;
   if (named !== undefined) {
     const poolId = await poolOf(session, named);
     return { poolId, name: named };
   }
-  const { pools } = await session.berth.pools.list({ tenantId: wish.ask.tenantId });
+  const tenantId = await session.tenantId();
+  const { pools } = await session.berth.pools.list({ tenantId });
   const open = pools.filter(({ archived }) => !archived);
   const [only] = open;
-  if (only && open.length === 1) return { poolId: only.id, name: poolName(only) };
+  if (only && open.length === 1) return chosen(only);
   if (open.length === 0 || open.length > TRIED_MAX)
     throw usage("--pool says where, by id or label; there are", ...listed(open));
   const tried = await Promise.all(
     open.map(async (pool): Promise<Tried> => {
-      const asked = await session.berth.capacity.preview({ ...wish.ask, poolId: pool.id }).safe();
+      const ask = { ...wish.ask, tenantId, poolId: pool.id };
+      const asked = await session.berth.capacity.preview(ask).safe();
       // What is wrong with the request itself is wrong in every pool.
       if (!asked.ok && asked.error.code === "INVALID_INPUT" && open[0] === pool) throw asked.error;
       return { pool, preview: asked.data };
     }),
   );
-  const fitting = tried.filter(({ preview }) => preview?.fits);
-  if (fitting[0] && fitting.length === 1) {
-    const { pool } = fitting[0];
-    return { poolId: pool.id, name: poolName(pool) };
-  }
-  if (fitting.length > 1) {
-    const found = fitting.map(({ pool }) => pool);
-    if (!canAsk(io)) throw usage("it fits in several pools: --pool says which", ...listed(found));
-    const poolId = await askOneOf(
-      io,
-      "It fits in several pools: in which?",
-      found.map((pool) => ({
-        value: pool.id,
-        label: clean(poolName(pool)),
-        hint: clean(pool.gpuModel ?? ""),
-      })),
-    );
-    return {
-      poolId,
-      name: poolName(found.find(({ id }) => id === poolId) ?? { id: poolId, label: null }),
-    };
-  }
+  const fitting = tried.flatMap(({ pool, preview }) => (preview?.fits ? [pool] : []));
+  const [first] = fitting;
+  if (first) return fitting.length === 1 ? chosen(first) : oneOf(asking, fitting, pools);
   throw new Quit(
     EXIT.noRoom,
     `${wish.words}: it fits in none of the ${tried.length} pools`,
     ...tried.map(whyNot),
   );
+}
+
+const chosen = (pool: Pick<Pool, "id" | "label">): Chosen => ({
+  poolId: pool.id,
+  name: poolName(pool),
+});
+
+/** Asks; without a terminal there is a line to copy for each. @throws Quit */
+async function oneOf(
+  { io, argv }: Asking,
+  fitting: readonly Pool[],
+  all: readonly Pool[],
+): Promise<Chosen> {
+  if (!canAsk(io)) {
+    const lines = fitting.map((pool) => `  ${retyped(argv, { "--pool": nameAmong(all, pool) })}`);
+    throw usage("it fits in several pools: --pool says which, as one of these", ...lines);
+  }
+  const poolId = await askOneOf(
+    io,
+    "It fits in several pools: in which?",
+    fitting.map((pool) => ({
+      value: pool.id,
+      label: clean(poolName(pool)),
+      hint: clean(pool.gpuModel ?? ""),
+    })),
+  );
+  return chosen(fitting.find(({ id }) => id === poolId) ?? { id: poolId, label: null });
+}
+
+/** Its label, where `--pool` finds it by that and a terminal shows it as it is; else its id. */
+function nameAmong(pools: readonly Pool[], pool: Pool): string {
+  const name = poolName(pool);
+  const isOnly = pools.filter(({ label }) => label === name).length === 1;
+  return isOnly && clean(name) === name ? name : pool.id;
 }
 
 interface Tried {

@@ -80,7 +80,7 @@ describe("the plan", () => {
     const { code, out, err } = await inProcess(args, speech);
     expect({ code, out }).toEqual({ code: 3, out: "" });
     expect(err).toMatch(/quota +no: 8 gpu asked, 4 of 4 left in this window/);
-    expect(err).toMatch(/4 fit:\n {2}berth book 4 /);
+    expect(err).toMatch(/with half as many, 4, it fits:\n {2}berth book 4 /);
   });
 
   it("offers what people give up first, each as a line that goes through", async () => {
@@ -156,6 +156,19 @@ describe("without a terminal", () => {
     expect(err).toContain("--yes");
   });
 
+  it("says first what is wrong with what was typed", async () => {
+    for (const [typed, says] of [
+      [["x", "--for", "1h"], "the number of GPUs takes a whole number"],
+      [["8"], "--for says how long"],
+      [["8", "--for", "90"], "--for 90 has no unit: --for 90m, 90h or 90d"],
+    ] as const) {
+      const { code, err } = await inProcess(["book", ...typed], {});
+      expect({ code, typed }).toEqual({ code: 2, typed });
+      expect(err).toContain(says);
+      expect(err).not.toContain("terminal");
+    }
+  });
+
   it("the same --key books once", async () => {
     const args = [
       "book",
@@ -182,11 +195,38 @@ describe("the pool", () => {
     expect((await inProcess(args, world.env())).out).toContain("in H100");
   });
 
-  it("has to be named when it fits in several, which are listed; status 2", async () => {
-    const { code, err } = await inProcess(["book", "8", "--for", "1h", "--dry-run"], world.env());
-    expect(code).toBe(2);
+  it("has to be named when it fits in several: each has a line that goes through; status 2", async () => {
+    const args = ["book", "8", "--for", "1h", "--dry-run"];
+    const { code, out, err } = await inProcess(args, world.env());
+    expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("--pool says which");
-    for (const model of ["H100", "A100"]) expect(err).toContain(world.pool(model));
+    const lines = [...err.matchAll(/^ {2}berth (.*)$/gm)].map(([, line = ""]) => line);
+    expect(new Set(lines)).toEqual(
+      new Set(["H100", "A100"].map((label) => `book 8 --for 1h --dry-run --pool ${label}`)),
+    );
+    for (const line of lines)
+      expect((await inProcess(line.split(" "), world.env())).code, line).toBe(0);
+  });
+
+  it("is named by its id where another one has its label", async () => {
+    const site = await world.admin.fleet.putSite({
+      tenantId: "lab",
+      name: "hall",
+      region: "local",
+    });
+    const twin = await world.admin.pools.create({
+      tenantId: "lab",
+      siteId: site.id,
+      class: "metal-host",
+      policy: { label: "H100" },
+    });
+    const owner = { tenantId: "lab", role: "tenant-operator", name: "twins" } as const;
+    const { secret } = await world.admin.access.createKey(owner);
+    const env = world.env({ BERTH_TOKEN: secret });
+    const { err } = await inProcess(["book", "8", "--for", "1h", "--yes"], env);
+    await world.admin.pools.archive({ tenantId: "lab", poolId: twin.id });
+    expect(err).toContain(`book 8 --for 1h --yes --pool ${world.pool("H100")}\n`);
+    expect(err).toContain("book 8 --for 1h --yes --pool A100\n");
   });
 
   it("is none when it fits nowhere: each says why; status 3", async () => {

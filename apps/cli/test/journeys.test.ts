@@ -14,7 +14,7 @@ const EXAMPLES = fileURLToPath(new URL("../../../examples/cli/", import.meta.url
 let world: World;
 let folder: string;
 beforeAll(async () => {
-  world = await startWorld(nodes("H100", 2));
+  world = await startWorld([...nodes("H100", 2), ...nodes("A100", 2)]);
   folder = mkdtempSync(join(tmpdir(), "berth-journey-"));
   symlinkSync(BIN, join(folder, "berth"));
 });
@@ -43,12 +43,13 @@ const commands = (name: string) =>
     .split("\n")
     .filter((line) => line.startsWith("berth "));
 
+const H100 = { BERTH_POOL: "H100" };
 const robotics = () => createBerth({ url: world.url, token: world.token("robotics") });
 
 describe("the journeys", () => {
   it("A: sixteen GPUs on one rack for a week are one command", async () => {
     expect(commands("a-book-sixteen.sh")).toHaveLength(1);
-    const { code, out, err } = await script("a-book-sixteen.sh");
+    const { code, out, err } = await script("a-book-sixteen.sh", H100);
     expect(code, err).toBe(0);
     expect(out).toMatch(/what +2 × 8 gpu/);
     expect(out).toMatch(/start .* 09:00 CES?T \(\d\d:00 UTC\)/);
@@ -66,14 +67,28 @@ describe("the journeys", () => {
       devices: [{ class: "gpu", count: 8 }],
       duration: "2h",
     });
-    const { code, out, err } = await script("b-when-does-it-fit.sh");
+    const { code, out, err } = await script("b-when-does-it-fit.sh", H100);
     expect(code).toBe(0);
     expect(err).toMatch(/fits +no: /);
     expect(err).toMatch(/CAUSE +NODES\n/);
     expect(err).toMatch(/earliest +\w{3} \d+ \w{3} \d{4} [\d:]+ CES?T \([\d:]+ UTC\)/);
-    expect(err).toMatch(/ {2}berth book 16 --together rack --for 1h --start \S+Z\n/);
+    expect(err).toMatch(/ {2}berth book 16 --together rack --for 1h --pool H100 --start \S+Z\n/);
     expect(out).toMatch(/since the epoch:\n\d{13}\n/);
     await robotics().reservations.release({ tenantId: "robotics", reservationId });
+  });
+
+  it("A and B: where several pools would do they end with status 2 and the line for each", async () => {
+    for (const [name, line] of [
+      [
+        "a-book-sixteen.sh",
+        "berth book 16 --together rack --start 'tomorrow 09:00' --for 7d --yes",
+      ],
+      ["b-when-does-it-fit.sh", "berth book 16 --together rack --for 1h --yes"],
+    ] as const) {
+      const { code, err } = await script(name);
+      expect(code, err).toBe(2);
+      for (const label of ["H100", "A100"]) expect(err).toContain(`  ${line} --pool ${label}\n`);
+    }
   });
 
   it("C: set-aside GPUs come back by one command that ends as many as were expected, or nobody", async () => {
@@ -91,7 +106,8 @@ describe("the journeys", () => {
 /** Three GPUs set aside, released onto the market, and sold there one by one. */
 async function setAside(): Promise<UnitReservation> {
   const { admin } = world;
-  const [node] = await admin.fleet.listNodes({ tenantId: "lab" }).toArray({ limit: 1 });
+  const nodesOfPool = admin.fleet.listNodes({ tenantId: "lab", poolId: world.pool("H100") });
+  const [node] = await nodesOfPool.toArray({ limit: 1 });
   const unitIds = (node?.units ?? [])
     .filter((unit) => unit.class === "gpu")
     .slice(0, 3)

@@ -41,6 +41,8 @@ export interface ServeOptions {
   readonly ephemeral?: boolean;
   /** The database's server, when it is on its way already; it is stopped with ours. */
   readonly server?: Promise<Server>;
+  /** Whether calls count against the limits yet; absent: they do. */
+  readonly counting?: () => boolean;
   /** Lines for the person who started it. */
   readonly say?: (line: string) => void;
   /** What tokens are held against, when it is not this machine's own. */
@@ -193,6 +195,7 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
     tracing,
     rateLimit: config.rateLimit,
     addressRateLimit: config.addressRateLimit,
+    counting: options.counting ?? (() => true),
     publicUrl: config.publicUrl ?? "",
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,

@@ -112,6 +112,18 @@ describe("an ephemeral server", () => {
     expect(booked.members?.[0]?.atoms).toHaveLength(2);
   });
 
+  it("is laid out whatever its limits are, which are whole when it is ready", async () => {
+    const limits = { BERTH_RATE_LIMIT: "3", BERTH_ADDRESS_RATE_LIMIT: "3" };
+    const { url, token, fleet } = await ready(start(["--fleet", "demo"], limits));
+    expect(Object.keys(fleet?.tenants ?? {})).toContain("vision");
+    const berth = createBerth({ url, token, maxRetries: 0 });
+    const { headers } = await berth.access.whoami().withResponse();
+    expect(headers.get("ratelimit")).toMatch(/^"principal";r=2;/);
+    await berth.access.whoami();
+    await berth.access.whoami();
+    expect((await berth.access.whoami().safe()).error).toMatchObject({ code: "RATE_LIMITED" });
+  });
+
   it.each(["SIGTERM", "SIGINT"] as const)(
     "after %s leaves no folder, no process and nothing where it ran",
     async (signal) => {

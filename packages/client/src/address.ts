@@ -1,10 +1,10 @@
 /** Where the server is. */
 
-/** The server's address without a slash at its end. */
+/** The server's address without a slash at its end. @throws TypeError that says what is wrong with it */
 export function addressOf(url: unknown): string {
   const text = typeof url === "string" ? url : "";
   if (/^https?:\/\/[^/]/i.test(text) && isUrl(text))
-    return withoutPassword(text).replace(/\/+$/, "");
+    return withoutSurface(withoutPassword(text).replace(/\/+$/, ""));
   if (url === undefined)
     throw new TypeError(
       "createBerth needs url, or BERTH_URL in the environment: where is the server?",
@@ -22,6 +22,17 @@ function withoutPassword(text: string): string {
   if (username === "" && password === "") return text;
   throw new TypeError(
     "createBerth needs url without a user or password in it: a key belongs into token, other headers into headers",
+  );
+}
+
+/** The address of a surface answers every call as not found, which reads as a pool that is not there. */
+function withoutSurface(address: string): string {
+  const { origin, pathname } = new URL(address);
+  const [surface] = /\/(?:trpc|api\/compute)$/.exec(pathname) ?? [];
+  if (surface === undefined) return address;
+  const server = `${origin}${pathname.slice(0, -surface.length)}`;
+  throw new TypeError(
+    `createBerth needs url to be where the server is, ${JSON.stringify(server)}, without ${surface} at its end`,
   );
 }
 

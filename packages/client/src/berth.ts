@@ -52,7 +52,7 @@ export interface Berth extends BerthApi {
 /**
  * Makes a client. Nothing is asked of the server yet.
  *
- * @throws TypeError when `url`, here or in the environment, is no http or https address
+ * @throws TypeError when `url`, here or in the environment, is not the address of a server, or for what are no options
  * @example
  * const berth = createBerth({ url: "https://berth.internal", token: process.env.BERTH_TOKEN });
  * const plan = await berth.capacity.preview({ tenantId: "acme", poolId, ...gpus(8), duration: "4h" });

@@ -108,6 +108,38 @@ describe("an error", () => {
       expect(() => createBerth({ url }), url).not.toThrow();
   });
 
+  it("comes at once for the address of a surface, and says the server's", () => {
+    for (const url of [
+      "http://x/below/trpc",
+      "http://x/below/trpc//",
+      "http://x/below/api/compute",
+    ])
+      expect(() => createBerth({ url }), url).toThrow(
+        /createBerth needs url to be where the server is, "http:\/\/x\/below", without \/(?:trpc|api\/compute) at its end/,
+      );
+    for (const url of ["http://x/trpcs", "http://trpc", "http://x/api"])
+      expect(() => createBerth({ url }), url).not.toThrow();
+  });
+
+  it("says when to come back: RATE_LIMITED, from the server or from a gateway", async () => {
+    const berth = told("RATE_LIMITED", { retryable: true });
+    const headers = { "retry-after": "7" };
+    for (const [reply, retryAfterMs] of [
+      [{ status: 429, berth, headers }, 7_000],
+      [{ status: 429, body: "<html>slow down</html>", headers }, 7_000],
+      [{ status: 429, berth }, null],
+    ] as const)
+      await withServer(
+        inTurn(reply),
+        async (client) => {
+          const error = await rejection(client.access.whoami());
+          if (!isBerthError(error, "RATE_LIMITED")) throw error;
+          expect(error.details.retryAfterMs).toBe(retryAfterMs);
+        },
+        { maxRetries: 0 },
+      );
+  });
+
   it("is BAD_ANSWER when something else answers", async () => {
     for (const body of ["<html>Not here</html>", '{"hello":1}', "[]"]) {
       await withServer(inTurn({ status: 404, body }), async (berth, server) => {

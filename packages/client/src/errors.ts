@@ -40,12 +40,20 @@ export interface HoldLoss {
   readonly reservation: Reservation;
 }
 
+/** When to come back. */
+export interface RateLimitDetails {
+  /** So many milliseconds after the answer came, as its `Retry-After` says; null where it does not. */
+  readonly retryAfterMs: number | null;
+}
+
 /** The details that come with a code; null where none do. */
 export type DetailsOf<C extends BerthErrorCode> = C extends keyof ErrorDetails
   ? ErrorDetails[C]
-  : C extends "HOLD_LOST"
-    ? HoldLoss
-    : null;
+  : C extends "RATE_LIMITED"
+    ? RateLimitDetails
+    : C extends "HOLD_LOST"
+      ? HoldLoss
+      : null;
 
 /** Why it does not fit, for the code that says so. */
 export type ReasonOf<C extends BerthErrorCode> = C extends "NO_CAPACITY" ? Reason : null;
@@ -203,6 +211,7 @@ export function own<C extends "NETWORK" | "TIMEOUT" | "BAD_ANSWER" | "ABORTED">(
 /** What was thrown, as an error of ours: what is none is the doing of this side. */
 export function asBerthError(thrown: unknown): BerthError {
   if (isBerthError(thrown)) return thrown;
-  const said = thrown instanceof Error ? thrown.message : "its signal was aborted";
+  const said =
+    thrown instanceof Error ? thrown.message : "its signal was aborted, or code of yours threw";
   return own("ABORTED", `the call was given up: ${said}`, { cause: thrown });
 }

@@ -50,10 +50,9 @@ export function failureOf(thrown: unknown, idempotencyKey: string | null): Failu
   if (told) {
     const own = typeof data?.httpStatus === "number" ? data.httpStatus : status;
     const requestId = headers?.get("x-request-id");
-    return {
-      error: fromServer(told, { status: own, requestId, idempotencyKey }),
-      retryAfterMs: retryAfter(headers),
-    };
+    const retryAfterMs = retryAfter(headers);
+    const more = { status: own, requestId, idempotencyKey, retryAfterMs };
+    return { error: fromServer(told, more), retryAfterMs };
   }
   if (!headers) return undefined;
   const message = `the server answered HTTP ${String(status)} in a form that this client does not know`;
@@ -74,7 +73,8 @@ function foreign(answer: ForeignAnswer, idempotencyKey: string | null): Failure 
     const code = status === 429 ? "RATE_LIMITED" : "UNAVAILABLE";
     const told = { code, message, retryable: true } as const;
     const requestId = headers.get("x-request-id");
-    return { error: fromServer(told, { status, requestId, idempotencyKey }), retryAfterMs };
+    const given = { status, requestId, idempotencyKey, retryAfterMs };
+    return { error: fromServer(told, given), retryAfterMs };
   }
   const said = answer.elsewhere ? message : `${message}: is the URL that of a Berth server?`;
   return { error: own("BAD_ANSWER", said, more), retryAfterMs };
@@ -88,12 +88,21 @@ function isTold(value: unknown): value is Told {
 
 function fromServer(
   told: Told,
-  more: {
+  {
+    retryAfterMs,
+    ...more
+  }: {
     readonly status: number | null;
     readonly requestId: string | null | undefined;
     readonly idempotencyKey: string | null;
+    readonly retryAfterMs: number | undefined;
   },
 ): BerthError {
+  // What the server says in a header belongs with what it says in the body.
+  const details =
+    told.code === "RATE_LIMITED"
+      ? { retryAfterMs: retryAfterMs ?? null, ...(told.details as object | null) }
+      : (told.details ?? null);
   return new BerthError<BerthErrorCode>({
     ...more,
     code: told.code,
@@ -102,7 +111,7 @@ function fromServer(
     requestId: typeof told.requestId === "string" ? told.requestId : (more.requestId ?? null),
     issues: issuesOf(told.issues),
     // The server's details are of its code; a type that spans all codes cannot say so.
-    details: (told.details ?? null) as DetailsOf<BerthErrorCode>,
+    details: details as DetailsOf<BerthErrorCode>,
   });
 }
 

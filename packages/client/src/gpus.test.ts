@@ -99,6 +99,37 @@ describe("gpus", () => {
   });
 });
 
+describe("parts", () => {
+  it("are equal before they are few", () => {
+    expect(gpus(20).words).toBe("4 × 5 GPUs on any nodes");
+    expect(gpus(24).words).toBe("3 × 8 GPUs on any nodes");
+  });
+});
+
+describe("options for callers without types", () => {
+  const shapes = { gpus, nodes } as unknown as Record<
+    "gpus" | "nodes",
+    (count: number, options?: unknown) => unknown
+  >;
+
+  it("that are misspelt are refused: something else than was meant would be booked", () => {
+    expect(() => shapes.gpus(8, { togehter: "rack" })).toThrow(
+      new TypeError('gpus has no option "togehter": it takes together, perNode, selector'),
+    );
+    expect(() => shapes.nodes(2, { node: {}, profileId: "x" })).toThrow(
+      new TypeError('nodes has no option "profileId": it takes together, node'),
+    );
+  });
+
+  it("that are no object are refused", () => {
+    for (const options of [null, "rack", 8])
+      expect(() => shapes.gpus(8, options), String(options)).toThrow(
+        "gpus needs its options as an object: { together, perNode, selector }",
+      );
+    expect(() => shapes.nodes(8)).toThrow("nodes needs its options as an object");
+  });
+});
+
 describe("nodes", () => {
   it.each([
     [1, {}, "1 whole node", { devices: [{ class: "node", count: 1 }] }],

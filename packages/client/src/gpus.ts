@@ -12,11 +12,14 @@ export type Together = "node" | "nvlink" | "rack" | "zone" | (string & {});
 
 /** How GPUs are asked for. */
 export interface GpusOptions {
-  /** What is kept together; absent: on as few nodes as possible, wherever they are. */
+  /** What is kept together; absent: the parts may be anywhere, two on one node as well. */
   readonly together?: Together | undefined;
   /** How many of them one node has at most; default 8. */
   readonly perNode?: number | undefined;
-  /** Narrows which GPUs will do, such as `{ model: "H100" }`. */
+  /**
+   * Narrows which GPUs will do, such as `{ model: "NVIDIA-H100-80GB-HBM3" }`: the whole name, as the machines report it
+   * and `gpuModel` of `pools.list` shows it.
+   */
   readonly selector?: Omit<Selector, "unitIds"> | undefined;
 }
 
@@ -58,15 +61,18 @@ const GANG_MAX = 64;
 const LINE_MAX = 64;
 
 /**
- * The shape of so many GPUs: the fewest members of equal size, each on one node.
+ * The shape of so many GPUs: members of equal size, each on one node, as few as there can be of at most `perNode`. Equal
+ * comes first: 20 are four members of 5, and not 8, 8 and 4. For parts of different sizes book each by itself.
  *
  * @throws RangeError for what cannot be, saying what can
+ * @throws TypeError for an option that it does not have
  * @example
  * const shape = gpus(16, { together: "rack" });
  * shape.words; // 2 × 8 GPUs on nodes of one rack
  * await berth.capacity.preview({ tenantId, poolId, ...shape, duration: "7d" });
  */
 export function gpus(count: number, options: GpusOptions = {}): Shape & InWords {
+  known("gpus", options, ["together", "perNode", "selector"]);
   const { together, perNode = PER_NODE, selector } = options;
   wanted("gpus", count);
   if (!Number.isInteger(perNode) || perNode < 1 || perNode > LINE_MAX)
@@ -89,10 +95,12 @@ export function gpus(count: number, options: GpusOptions = {}): Shape & InWords 
  * The shape of so many whole nodes.
  *
  * @throws RangeError for what cannot be
+ * @throws TypeError for an option that it does not have
  * @example
  * const shape = nodes(4, { together: "rack", node: { profileId: "ubuntu-24.04" } });
  */
 export function nodes(count: number, options: NodesOptions): NodeShape & InWords {
+  known("nodes", options, ["together", "node"]);
   const { together, node } = options;
   wanted("nodes", count);
   if (count > GANG_MAX)
@@ -106,6 +114,17 @@ export function nodes(count: number, options: NodesOptions): NodeShape & InWords
   };
   const where = isGang ? ` of one ${together}` : "";
   return inWords(shape, `${count} whole ${count === 1 ? "node" : "nodes"}${where}`);
+}
+
+/** A misspelt option would book something else than was meant. */
+function known(what: string, options: object, names: readonly string[]): void {
+  if (typeof (options as unknown) !== "object" || options === null)
+    throw new TypeError(`${what} needs its options as an object: { ${names.join(", ")} }`);
+  const [unknown] = Object.keys(options).filter((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new TypeError(
+      `${what} has no option ${JSON.stringify(unknown)}: it takes ${names.join(", ")}`,
+    );
 }
 
 function wanted(what: string, count: number): void {

@@ -8,6 +8,7 @@ export type {
   BerthErrorParts,
   DetailsOf,
   HoldLoss,
+  RateLimitDetails,
   ReasonOf,
 } from "./errors.ts";
 export { gpus, nodes } from "./gpus.ts";

@@ -64,8 +64,13 @@ describe("a list", () => {
       expect(server.requests()).toBe(1);
       expect(await taken(3)).toBe("abc");
       expect(await taken(100)).toBe("abc");
-      for (const limit of [0, -1, Number.NaN, undefined as unknown as number])
-        await expect(taken(limit)).rejects.toThrow("toArray needs a limit of at least 1");
+      expect(await taken(Infinity)).toBe("abc");
+      for (const limit of [0, -1, 1.5, Number.NaN, "2", undefined] as number[])
+        await expect(taken(limit), String(limit)).rejects.toThrow(
+          `toArray needs a limit of at least 1, a whole number or Infinity, as in toArray({ limit: 100 }): not ${limit}`,
+        );
+      const bare = berth.reservations.list({ tenantId }).toArray as unknown as () => Promise<never>;
+      await expect(bare()).rejects.toThrow("toArray needs a limit of at least 1");
     });
   });
 

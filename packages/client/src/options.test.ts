@@ -78,6 +78,21 @@ function forbidden(): object {
   };
 }
 
+describe("options", () => {
+  it("that are none are refused in words, which show no key", () => {
+    const make = createBerth as unknown as (options: unknown) => unknown;
+    expect(() => make(null)).toThrow(
+      "createBerth needs options such as { url, token }, or none, not null",
+    );
+    for (const given of ["http://x", "berth_secret", 5])
+      expect(() => make(given), String(given)).toThrow(
+        new TypeError(
+          `createBerth needs options such as { url, token }, or none, not a ${typeof given}`,
+        ),
+      );
+  });
+});
+
 describe("Berth-Client", () => {
   it("names the client, its version, the runtime and the program", async () => {
     await withServer(

@@ -5,7 +5,7 @@ import type { Hooks } from "./hooks.ts";
 export interface BerthOptions {
   /**
    * Where the server is, such as `https://berth.internal`; absent: the environment's `BERTH_URL`. Any other than an
-   * absolute http or https address throws.
+   * absolute http or https address throws, and so does that of `/trpc` or `/api/compute` on it.
    */
   readonly url?: string | undefined;
   /**
@@ -68,8 +68,12 @@ export interface RawCallOptions extends CallOptions {
 
 const NAMED = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** What was given, and for what was not what the environment says. @throws TypeError for a bad `appInfo` */
+/** What was given, and for what was not what the environment says. @throws TypeError for what are no options */
 export function completed(options: BerthOptions): BerthOptions {
+  if (typeof (options as unknown) !== "object" || options === null)
+    throw new TypeError(
+      `createBerth needs options such as { url, token }, or none, not ${options === null ? "null" : `a ${typeof options}`}`,
+    );
   const { appInfo } = options;
   for (const text of [appInfo?.name, appInfo?.version])
     if (text !== undefined && !NAMED.test(text))

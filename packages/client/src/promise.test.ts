@@ -9,7 +9,7 @@ import {
   told,
   withServer,
 } from "../test/berth-on-wire.ts";
-import { isBerthError } from "./index.ts";
+import { type Berth, type Result, isBerthError } from "./index.ts";
 
 const conflict = { status: 409, berth: told("CONFLICT", { requestId: null }) };
 
@@ -99,6 +99,37 @@ describe("safe", () => {
         expect(none.error?.message).toContain("timeoutMs must be more than 0");
       },
     );
+  });
+});
+
+describe("a token function that throws", () => {
+  const calls: readonly [string, (berth: Berth) => Promise<Result<unknown>>][] = [
+    ["a read", (berth) => berth.access.whoami().safe()],
+    ["a mutation", (berth) => berth.reservations.create(ask).safe()],
+    ["a list", (berth) => berth.reservations.list({ tenantId }).safe()],
+    ["a call by name", (berth) => berth.call("pools.list", { tenantId }).safe()],
+  ];
+  it.each(calls)("is an error as a value with safe(): %s", async (_what, call) => {
+    for (const thrown of [new Error("the vault is shut"), "shut", null, undefined])
+      for (const token of [
+        (): never => {
+          throw thrown as Error;
+        },
+        () => Promise.reject(thrown as Error),
+      ])
+        await withServer(
+          () => "never",
+          async (berth, server) => {
+            const { ok, error } = await call(berth);
+            expect(ok).toBe(false);
+            expect(error).toMatchObject({ code: "ABORTED", retryable: false, requestId: null });
+            if (thrown instanceof Error) expect(error?.message).toContain("the vault is shut");
+            expect(server.requests()).toBe(0);
+          },
+          { token },
+        );
+    await reported();
+    expect(unhandled).toEqual([]);
   });
 });
 

@@ -83,6 +83,10 @@ export interface Paging<P, T> {
   next(cursor: string): Promise<P>;
 }
 
+function isLimit(limit: unknown): limit is number {
+  return limit === Infinity || (Number.isInteger(limit) && Number(limit) >= 1);
+}
+
 /** @param first the first page, under way */
 export function berthList<P, T>(first: BerthPromise<P>, paging: Paging<P, T>): BerthList<P, T> {
   const pages = async function* (): AsyncGenerator<P, void, undefined> {
@@ -103,11 +107,15 @@ export function berthList<P, T>(first: BerthPromise<P>, paging: Paging<P, T>): B
   return Object.assign(first, {
     pages,
     [Symbol.asyncIterator]: entries,
-    async toArray({ limit }: { readonly limit: number }): Promise<T[]> {
+    async toArray(options: { readonly limit: number }): Promise<T[]> {
       const all: T[] = [];
       // The page that is under way is this promise's to wait for, also when nothing is made of it.
       first.catch(() => undefined);
-      if (!(limit >= 1)) throw new TypeError(`toArray needs a limit of at least 1, not ${limit}`);
+      const limit: unknown = (options as { readonly limit?: unknown } | undefined)?.limit;
+      if (!isLimit(limit))
+        throw new TypeError(
+          `toArray needs a limit of at least 1, a whole number or Infinity, as in toArray({ limit: 100 }): not ${String(limit)}`,
+        );
       for await (const entry of entries()) if (all.push(entry) >= limit) break;
       return all;
     },

@@ -69,6 +69,14 @@ const HEADERS = {
     schema: { type: "string", enum: ["true", "false"] },
     example: "false",
   },
+  "WWW-Authenticate": {
+    id: "WwwAuthenticate",
+    description:
+      "How to sign in (RFC 6750): with a key or a token of the issuer, as `Authorization: Bearer …`.",
+    required: true,
+    schema: { type: "string", maxLength: 64, pattern: "^Bearer .+$" },
+    example: 'Bearer realm="berth"',
+  },
   "Retry-After": {
     id: "RetryAfter",
     description: "Come back after so many seconds.",
@@ -107,5 +115,10 @@ export function successHeaders(wire: Wire, method: MethodSchema): object {
 /** Of an error with this status. */
 export function problemHeaders(status: number): object {
   const retryable = Object.values(errors).some((entry) => entry.http === status && entry.retryable);
-  return refer([...ALWAYS, "x-should-retry", ...(retryable ? (["Retry-After"] as const) : [])]);
+  return refer([
+    ...ALWAYS,
+    "x-should-retry",
+    ...(status === 401 ? (["WWW-Authenticate"] as const) : []),
+    ...(retryable ? (["Retry-After"] as const) : []),
+  ]);
 }

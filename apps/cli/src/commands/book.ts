@@ -22,8 +22,8 @@ import {
   wishOf,
 } from "../request.ts";
 import { reservationAnswer } from "../reservation-view.ts";
+import { ASKS_AGAIN, type Change, retyped } from "../retype.ts";
 import { type Session, type TenantOption, openSession } from "../session.ts";
-import { quoted } from "../shell.ts";
 import type { Call } from "../spec.ts";
 import { both, length } from "../time.ts";
 import { wholeNumber } from "../words.ts";
@@ -47,12 +47,13 @@ interface Draft {
 }
 
 export async function book(call: Call, options: BookOptions): Promise<Status> {
-  const { io, onServer } = call;
+  const { io, args, onServer } = call;
+  const wish = await wishOf({ io, count: args[0] ?? "" }, options);
   if (!options.dryRun && !options.yes)
     needsTerminal(io, "--yes books what the plan shows; --dry-run only shows it");
   const session = await openSession(io, options);
   onServer(session.url);
-  const draft = await draftOf(call, session, options);
+  const draft = await draftOf({ call, options, session, wish });
   const { plan, reading } = await planOf(draft);
   if (options.dryRun) {
     await print(io, options, { data: plan.quote, lines: (tables) => planLines(plan, tables) });
@@ -68,20 +69,19 @@ export async function book(call: Call, options: BookOptions): Promise<Status> {
   return EXIT.ok;
 }
 
-async function draftOf(call: Call, session: Session, options: BookOptions): Promise<Draft> {
-  const { io, args } = call;
-  const tenantId = await session.tenantId();
-  const wish = await wishOf({ io, tenantId, count: args[0] ?? "" }, options);
-  const pool = await choosePool({ io, session }, wish, options.pool);
+async function draftOf(begun: Omit<Draft, "pool" | "ask">): Promise<Draft> {
+  const { call, options, session, wish } = begun;
+  const pool = await choosePool({ ...call, session }, wish, options.pool);
   const { lease, project, key } = options;
   const ask = {
     ...wish.ask,
+    tenantId: await session.tenantId(),
     poolId: pool.poolId,
     ...(lease === undefined ? {} : { leaseSeconds: wholeNumber(lease, "--lease") }),
     ...(project === undefined ? {} : { projectId: project }),
     ...(key === undefined ? {} : { idempotencyKey: key }),
   };
-  return { call, options, session, wish, pool, ask };
+  return { ...begun, pool, ask };
 }
 
 function show({ call: { io }, options }: Draft, plan: Plan): void {
@@ -103,8 +103,10 @@ async function planOf(draft: Draft): Promise<{ readonly plan: Plan; readonly rea
 interface Concession {
   readonly says: string;
   readonly shape: BookingShape;
-  /** How the line that was typed changes; null takes the flag out. */
-  readonly change: Readonly<Record<string, string | true | null>>;
+  /** How the line that was typed changes. */
+  readonly change: Change;
+  /** Of GPUs, when it is another one. */
+  readonly count?: number;
 }
 
 /** What people give up first: nearness, number, permanence. */
@@ -128,9 +130,10 @@ function concessionsOf({ options, wish: { count } }: Draft): Concession[] {
     });
   if (count % 2 === 0)
     found.push({
-      says: `${count / 2} fit`,
+      says: `with half as many, ${count / 2}, it fits`,
       shape: shapeOf(count / 2, options),
-      change: { count: String(count / 2) },
+      change: {},
+      count: count / 2,
     });
   if (!spot)
     found.push({ says: "as spot it fits", shape: { spot: true }, change: { "--spot": true } });
@@ -139,46 +142,27 @@ function concessionsOf({ options, wish: { count } }: Draft): Concession[] {
 
 /** The same, as soon as it fits: what the quota leaves then is asked for again, as it may be used up only now. */
 async function laterOf(
-  { call, session, wish, ask }: Draft,
+  { call, session, ask }: Draft,
   { preview: { fits, earliestStart: start }, quota }: Quote,
 ): Promise<Way[]> {
   if (fits || start === null) return [];
   const isPaid = quota.ok || (await session.berth.reservations.quote({ ...ask, start })).quota.ok;
   if (!isPaid) return [];
-  const line = changed(call.argv, wish.count, { "--start": new Date(start).toISOString() });
+  const line = retyped(call.argv, { ...ASKS_AGAIN, "--start": new Date(start).toISOString() });
   return [{ says: "as soon as it fits", line }];
 }
 
 /** Lines that would go through now: ready to copy. */
-function waysOf({ call, wish }: Draft, quote: Quote, concessions: readonly Concession[]): Way[] {
-  const { argv } = call;
+function waysOf({ call }: Draft, quote: Quote, concessions: readonly Concession[]): Way[] {
+  const { argv, args } = call;
   const ways: Way[] = [];
-  for (const [at, { says, change }] of concessions.entries()) {
+  for (const [at, { says, change, count }] of concessions.entries()) {
     const answer = quote.alternatives[at];
-    if (answer && answer.preview.fits && answer.quota.ok)
-      ways.push({ says, line: changed(argv, wish.count, change) });
+    if (!answer?.preview.fits || !answer.quota.ok) continue;
+    const fewer = count === undefined ? undefined : { typed: args[0] ?? "", now: String(count) };
+    ways.push({ says, line: retyped(argv, { ...ASKS_AGAIN, ...change }, fewer) });
   }
   return ways;
-}
-
-/** Flags that no value stands after. */
-const SWITCHES: ReadonlySet<string> = new Set(["--dry-run", "--yes", "-y", "--spot"]);
-
-/** The line that was typed, with other values. It asks again before it books. */
-function changed(argv: readonly string[], count: number, change: Concession["change"]): string {
-  const { count: fewer, ...flags } = change;
-  const dropped = new Set(["--dry-run", "--yes", "-y", ...Object.keys(flags)]);
-  const kept: string[] = [];
-  for (let at = 0; at < argv.length; at += 1) {
-    const [arg = ""] = argv.slice(at, at + 1);
-    const [name = ""] = arg.split("=", 1);
-    if (!dropped.has(name))
-      kept.push(typeof fewer === "string" && arg === String(count) ? fewer : arg);
-    else if (name === arg && !SWITCHES.has(name)) at += 1;
-  }
-  for (const [name, value] of Object.entries(flags))
-    if (value !== null) kept.push(name, ...(value === true ? [] : [value]));
-  return quoted(["berth", ...kept]);
 }
 
 /** What was free when the plan was shown need not be free any more. */
@@ -197,8 +181,8 @@ async function refused(draft: Draft, error: Error, reading: number): Promise<Sta
   const isOpen = isBerthError(error, "NETWORK") || isBerthError(error, "TIMEOUT");
   if (isOpen && error.idempotencyKey) {
     say(io, "whether it was booked is not known; this asks again and books at most once:");
-    const again = { "--key": error.idempotencyKey, "--yes": true } as const;
-    say(io, `  ${changed(draft.call.argv, draft.wish.count, again)}`);
+    const again = { ...ASKS_AGAIN, "--key": error.idempotencyKey, "--yes": true } as const;
+    say(io, `  ${retyped(draft.call.argv, again)}`);
   }
   throw error;
 }

@@ -19,16 +19,18 @@ const COLUMNS: readonly Column<Candidate>[] = [
   { name: "node-id", of: ({ nodeId }) => nodeId },
 ];
 
-export async function preview(
-  { io, args, onServer }: Call,
-  options: PreviewOptions,
-): Promise<Status> {
+export async function preview(call: Call, options: PreviewOptions): Promise<Status> {
+  const { io, args, onServer } = call;
+  const wish = await wishOf({ io, count: args[0] ?? "" }, options);
   const session = await openSession(io, options);
   onServer(session.url);
+  const pool = await choosePool({ ...call, session }, wish, options.pool);
   const tenantId = await session.tenantId();
-  const wish = await wishOf({ io, tenantId, count: args[0] ?? "" }, options);
-  const pool = await choosePool({ io, session }, wish, options.pool);
-  const data = await session.berth.capacity.preview({ ...wish.ask, poolId: pool.poolId });
+  const data = await session.berth.capacity.preview({
+    ...wish.ask,
+    tenantId,
+    poolId: pool.poolId,
+  });
   await print(io, options, {
     data,
     lines: (tables) => linesOf(data, `${wish.words}, in ${pool.name}`, tables),

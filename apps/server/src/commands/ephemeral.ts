@@ -56,7 +56,10 @@ export async function serveEphemeral(output: Output, options: EphemeralOptions):
   const { untilStopped } = await import("./serve.ts");
   const { createLog } = await import("../log.ts");
   const log = createLog(config.logLevel, { write: (line) => void process.stderr.write(line) });
-  const running = await serve(config, { ephemeral: true, server, log });
+  // What it calls to lay itself out is not what the program under test may call.
+  let isLaidOut = false;
+  const counting = () => isLaidOut;
+  const running = await serve(config, { ephemeral: true, server, log, counting });
   isUp();
   // From here on it ends in order, before anybody is told that it is there.
   const ended = untilStopped(running, output, parent);
@@ -64,6 +67,7 @@ export async function serveEphemeral(output: Output, options: EphemeralOptions):
   try {
     if (token === null) throw new Error("a new database has a key already");
     const fleet = document === null ? null : await layOut({ url, token }, document);
+    isLaidOut = true;
     const ready: Ready = { url, token, pid: process.pid, fleet };
     output.say(`Berth listens on ${url}`);
     output.data(JSON.stringify(ready));

@@ -32,6 +32,8 @@ export interface AppOptions extends Omit<OperationsOptions, "registry"> {
   readonly rateLimit: number;
   /** Calls a minute for an address, whoever calls from there. */
   readonly addressRateLimit: number;
+  /** While false no call counts against either. */
+  counting(): boolean;
   /** Where callers reach this server, without a slash at the end; empty: addresses in answers are relative. */
   readonly publicUrl: string;
   /** Addresses or networks whose X-Forwarded-* headers are believed. */

@@ -34,6 +34,8 @@ interface GatekeeperOptions {
   readonly rateLimit: number;
   /** Calls a minute for an address; an IPv6 caller's is its /64. */
   readonly addressRateLimit: number;
+  /** While false no call counts: the server is laid out by its own process, and nobody else knows of it. */
+  counting(): boolean;
 }
 
 interface Budget {
@@ -92,6 +94,7 @@ export async function createGatekeeper(
     reply: FastifyReply,
     calls: number,
   ): Promise<void> {
+    if (!options.counting()) return;
     // A caller that is gone already has no address to count, and nobody reads the answer.
     if (request.ip === undefined) throw new ApiError("UNAVAILABLE");
     const address = await spend(addresses, request, calls);
@@ -106,6 +109,7 @@ export async function createGatekeeper(
       await countAddress(request, reply, calls);
       request.principal = await authenticated(request, reply);
       mindLargeBody(request, request.principal);
+      if (!options.counting()) return;
       const principal = await spend(principals, request, calls);
       show.principal(reply, principal);
       if (principal.exceeded) throw tooMany(reply, principal);

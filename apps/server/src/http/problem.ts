@@ -75,9 +75,13 @@ function codeOf(thrown: unknown): string | undefined {
   return typeof thrown.code === "string" ? thrown.code : undefined;
 }
 
+/** What a 401 says of how to sign in (RFC 6750); the same whether there was a token or not, as its body is. */
+export const CHALLENGE = { "www-authenticate": 'Bearer realm="berth"' } as const;
+
 /** Headers that every error carries, whatever its body looks like. */
 export function errorHeaders(reply: FastifyReply, error: ApiError): void {
-  const { retryable } = errors[error.code];
+  const { retryable, http } = errors[error.code];
+  if (http === 401) void reply.headers(CHALLENGE);
   void reply.header("x-should-retry", String(retryable));
   if (retryable && !reply.hasHeader("retry-after")) void reply.header("retry-after", "1");
 }

@@ -6,7 +6,7 @@ import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bodyLimitOf, contextOf, failed, hangingUp, recordOf, refused } from "./calls.ts";
 import { mindJson, takeJson } from "./json-body.ts";
-import { errorHeaders, fromThrown, notJson } from "./problem.ts";
+import { CHALLENGE, errorHeaders, fromThrown, notJson } from "./problem.ts";
 import { STREAM_HEADERS } from "./event-stream.ts";
 import type { SurfaceOptions } from "./rest.ts";
 
@@ -90,6 +90,7 @@ async function answer(
         ...(type === "subscription" ? STREAM_HEADERS : {}),
         ...(request.calls.length === 1 ? singleHeaders(contextOf(request).answer) : {}),
         ...(thrown.length > 0 ? { "x-should-retry": String(allRetryable(thrown)) } : {}),
+        ...(thrown.some(isUnknownCaller) ? CHALLENGE : {}),
       },
     }),
   });
@@ -105,6 +106,9 @@ function singleHeaders(shown: ApiContext["answer"]): Record<string, string> {
 
 const allRetryable = (thrown: readonly unknown[]) =>
   thrown.every((error) => errors[toApiError(error).code].retryable);
+
+/** A key that was good at the door may be gone when the call is run. */
+const isUnknownCaller = (error: unknown) => errors[toApiError(error).code].http === 401;
 
 /** A refusal before tRPC saw the request, in the shape of tRPC's own errors; it holds for the whole batch. */
 function sendTrpcError(

@@ -1,6 +1,7 @@
 /** The three journeys as the programs that are shipped as examples, in as few statements as were promised. */
 import { execFile } from "node:child_process";
-import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -14,16 +15,12 @@ const run = promisify(execFile);
 
 let server: TestServer;
 let fleet: Fleet;
-let folder: string;
 beforeAll(async () => {
   server = await startServer();
   const nodes = ["j1", "j2"].map((name) => fenceable(node(name, 8)));
   fleet = await server.fleet(pool(2, 8, { nodes }));
-  // Beside the tests, so that the programs find the client as any app of the house does.
-  folder = await mkdtemp(fileURLToPath(new URL("./journeys-", import.meta.url)));
 });
 afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
   await server.stop();
 });
 
@@ -33,9 +30,10 @@ function fenceable(plain: ReturnType<typeof node>): ReturnType<typeof node> {
   return { ...plain, gpus };
 }
 
+/** Where it lies, as from a clone. */
 async function program(name: string, env: Record<string, string>): Promise<string> {
-  await copyFile(join(EXAMPLES, name), join(folder, name));
-  const { stdout } = await run(process.execPath, [join(folder, name)], {
+  const { stdout } = await run(process.execPath, [join(EXAMPLES, name)], {
+    cwd: tmpdir(),
     env: { PATH: process.env["PATH"], BERTH_URL: server.url, ...env },
   });
   return stdout;

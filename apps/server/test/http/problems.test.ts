@@ -77,6 +77,23 @@ describe("a refusal", () => {
     expect(await page.text()).toContain(String(problem["title"]));
   });
 
+  it.each([
+    ["REST", "POST", WHOAMI],
+    ["unit reservations", "GET", "/v1/nodes/node_00000000000000000000000000/reservations"],
+    ["the stream", "GET", "/api/compute/events/stream?tenantId=t-a"],
+    ["tRPC", "GET", "/trpc/access.whoami"],
+    ["a tRPC batch", "GET", "/trpc/access.whoami,pools.list?batch=1"],
+  ])("as 401 says how to sign in, without and with a token: %s", async (_surface, method, path) => {
+    for (const headers of [{}, { authorization: "Bearer berth_no" }]) {
+      const answer = await fetch(`${server.url}${path}`, { method, headers });
+      await answer.body?.cancel();
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="berth"');
+    }
+    const known = await fetch(`${server.url}/nowhere`);
+    expect(known.headers.has("www-authenticate")).toBe(false);
+  });
+
   it("names what was given as the request's id, in the answer's header and body", async () => {
     const answer = await fetch(`${server.url}/nowhere`, { headers: { "x-request-id": "job-7" } });
     expect(answer.headers.get("x-request-id")).toBe("job-7");

@@ -65,6 +65,7 @@ async function app() {
     traffic: createTraffic(),
     rateLimit: 1,
     addressRateLimit: 1,
+    counting: () => true,
     publicUrl: "",
     trustedProxies: [],
     tracing: null,

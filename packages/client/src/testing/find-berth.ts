@@ -27,9 +27,11 @@ export async function findBerth(command: string | readonly string[] | undefined)
 }
 
 const NONE = [
-  "withBerth found no command `berth` to start a server with. Do one of these:",
-  "- install the server where your tests run, so that `berth` is in node_modules/.bin or on the PATH",
-  "- say where it is: BERTH_COMMAND in the environment, or withBerth({ command })",
+  "withBerth found no command `berth` to start a server with. The server is a clone of Berth's repository with its",
+  "packages installed. It is on no registry, and npm's package `berth` is somebody else's.",
+  "Then do one of these:",
+  '- say where it is: BERTH_COMMAND="node /path/to/the/clone/apps/cli/bin/berth.js", or withBerth({ command })',
+  "- link that file as `berth` onto the PATH or into node_modules/.bin",
   "- start `berth serve --ephemeral` yourself and give createBerth the url and token that it prints",
 ].join("\n");
 

@@ -94,6 +94,9 @@ describe("the command", () => {
     process.chdir(folder);
     const error = String(await rejection(withBerth()));
     for (const part of [
+      "a clone of Berth's repository",
+      "npm's package `berth` is somebody else's",
+      "apps/cli/bin/berth.js",
       "node_modules/.bin",
       "BERTH_COMMAND",
       "withBerth({ command })",

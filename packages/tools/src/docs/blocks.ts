@@ -7,6 +7,8 @@ export interface Block {
   readonly line: number;
   /** Why it is not run; absent: it is. */
   readonly noRun?: string;
+  /** It stands in a comment: it is run, and no reader sees it. */
+  readonly hidden: boolean;
   /** It has no end of its own: it runs beside what follows. */
   readonly endless: boolean;
   /** Lines of what it prints come in any order. */
@@ -28,6 +30,7 @@ interface Fence {
   readonly label: string;
   readonly text: string;
   readonly line: number;
+  readonly hidden: boolean;
   readonly marks: ReadonlyMap<string, string>;
 }
 
@@ -59,7 +62,7 @@ export function blocksOf(text: string, sections?: readonly string[]): Block[] {
   return found.map(({ label: _label, ...block }) => block);
 }
 
-function told({ text, line, marks }: Fence): Omit<Block, "language"> {
+function told({ text, line, hidden, marks }: Fence): Omit<Block, "language"> {
   const noRun = marks.get("no-run");
   if (noRun !== undefined && noRun.trim() === "")
     throw new PageError(`line ${line}: no-run needs a reason, as in <!-- no-run: why -->`);
@@ -69,6 +72,7 @@ function told({ text, line, marks }: Fence): Omit<Block, "language"> {
   const base = {
     code: text,
     line,
+    hidden,
     endless: marks.has("endless"),
     anyOrder: marks.has("any-order"),
     status,
@@ -90,8 +94,11 @@ function fencesOf(text: string, sections: readonly string[] | undefined): Fence[
   const fences: Fence[] = [];
   let marks = new Map<string, string>();
   let isWanted = sections === undefined;
+  let hidden = false;
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? "";
+    if (line.startsWith("<!--")) hidden = true;
+    if (line.endsWith("-->")) hidden = false;
     const mark = MARK.exec(line.trim());
     if (mark) marks.set(mark[1] ?? "", mark[2] ?? "");
     const heading = /^## (.+)$/.exec(line);
@@ -112,6 +119,7 @@ function fencesOf(text: string, sections: readonly string[] | undefined): Fence[
         label,
         text: body.join("\n"),
         line: at + 2,
+        hidden,
         marks,
       });
     // Tabs share what is said above them.

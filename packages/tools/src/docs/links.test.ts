@@ -15,6 +15,7 @@ const documents = [
   "README.md",
   "CONTRIBUTING.md",
   "SUPPORT.md",
+  "examples/README.md",
   "packages/client/README.md",
   "packages/client/SUPPORT.md",
 ];

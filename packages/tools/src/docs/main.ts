@@ -6,6 +6,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { withOutput } from "./blocks.ts";
 import { difference } from "./compare.ts";
+import { nameFaults } from "./names.ts";
 import { type Page, allPages, readPage } from "./pages.ts";
 import { type Ran, hearConsole, openModules, runPage } from "./run.ts";
 import { openServers } from "./servers.ts";
@@ -28,6 +29,8 @@ async function run(pages: readonly Page[]): Promise<boolean> {
     await using servers = openServers();
     const types = values.untyped ? "" : await typeFaults(pages, folder);
     if (types !== "") process.stderr.write(`types of the pages' blocks:\n${types}\n`);
+    const names = await nameFaults(pages, folder);
+    for (const fault of names) process.stderr.write(`${fault}\n`);
     const all: Ran[] = [];
     for (const page of pages) {
       const ran = await runPage(page, servers, folder);
@@ -37,7 +40,7 @@ async function run(pages: readonly Page[]): Promise<boolean> {
       if (values.write) await rewrite(ran);
     }
     summary(all, performance.now() - started);
-    return types === "" && all.every(({ faults }) => faults.length === 0);
+    return types === "" && names.length === 0 && all.every(({ faults }) => faults.length === 0);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

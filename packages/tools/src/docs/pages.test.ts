@@ -64,7 +64,7 @@ it(
 
 describe("a page fails", () => {
   it(
-    "whose block prints something else than it says, whose code is wrong, or whose types are",
+    "whose block prints something else than it says, whose code is wrong or whose types are, or that says less than one needs",
     async () => {
       const said = await copy("offer-a-pool", (text) => text.replace("gpu 0 of 16", "gpu 0 of 17"));
       const thrown = await copy("wait-for-room", (text) =>
@@ -73,13 +73,17 @@ describe("a page fails", () => {
       const typed = await copy("extend-a-booking", (text) =>
         text.replace("dryRun: true", "dryRunning: true"),
       );
-      const { code, err } = await run(said, thrown, typed);
+      const silent = await copy("book-on-one-rack", (text) =>
+        text.replace(/^> - `poolId`.*\n/m, ""),
+      );
+      const { code, err } = await run(said, thrown, typed, silent);
       expect(code).toBe(1);
       expect(err).toMatch(
         /offer-a-pool\.md:\d+: line 1 of what it prints\n {2}page +false gpu 0 of 17\n {2}printed +false gpu 0 of 16\n/,
       );
       expect(err).toMatch(/wait-for-room\.md:\d+: Error: no/);
       expect(err).toContain("'dryRunning' does not exist");
+      expect(err).toMatch(/book-on-one-rack\.md:\d+: no reader sees what poolId is: say/);
     },
     RUN_MS,
   );

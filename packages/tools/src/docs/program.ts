@@ -39,20 +39,41 @@ const RUNNING = `{
 
 /** TypeScript; its default export runs the page. */
 export function programOf(blocks: readonly Block[]): string {
+  return moduleOf(blocks, { import: "createBerth, gpus, type Reservation", given: GIVEN });
+}
+
+/** The same of what a reader sees, with nothing taken for granted; every block says before its code where it stands. */
+export function seenProgramOf(blocks: readonly Block[]): string {
+  const seen = blocks.filter(({ hidden }) => !hidden);
+  // What is not run is read all the same.
+  const read = seen.map(({ noRun: _reason, ...block }) => block);
+  return moduleOf(read, { import: "", given: "" });
+}
+
+/** Where the block begins that holds this line of a program, as a line of the page. */
+export function pageLineOf(program: string, line: number): number {
+  const before = program.split("\n").slice(0, line).join("\n");
+  return Number([...before.matchAll(/^\/\/ line (\d+)$/gm)].at(-1)?.[1] ?? 1);
+}
+
+function moduleOf(
+  blocks: readonly Block[],
+  granted: { readonly import: string; readonly given: string },
+): string {
   const imports = new Map<string, Set<string>>();
   const add = (module: string, names: string) => {
     const known = imports.get(module) ?? new Set();
     for (const name of names.split(",")) if (name.trim() !== "") known.add(name.trim());
     imports.set(module, known);
   };
-  add("@berth/client", "createBerth, gpus, type Reservation");
+  if (granted.import !== "") add("@berth/client", granted.import);
   const body = blocks.map((block, index) => part(block, index, add));
   const heads = [...imports].map(
     ([module, names]) => `import { ${[...distinct(names)].join(", ")} } from "${module}";`,
   );
   return [
     ...heads,
-    `export default async function (page: ${RUNNING}): Promise<void> {${GIVEN}`,
+    `export default async function (page: ${RUNNING}): Promise<void> {${granted.given}`,
     ...body,
     `${"}".repeat(blocks.length)}`,
     "}",
@@ -71,7 +92,7 @@ function part(block: Block, index: number, add: (module: string, names: string) 
   for (const [, type, names = "", from = ""] of block.code.matchAll(IMPORT))
     add(from, type ? names.replaceAll(/\w+/g, "type $&") : names);
   const code = block.code.replaceAll(IMPORT, "");
-  if (!block.endless) return `{ page.begin(${index});\n${code}\n`;
+  if (!block.endless) return `{ page.begin(${index});\n// line ${block.line}\n${code}\n`;
   return `{ page.begin(${index});
-void (async () => {\n${code}\n})().catch((error: unknown) => page.failed(${index}, error));\n`;
+void (async () => {\n// line ${block.line}\n${code}\n})().catch((error: unknown) => page.failed(${index}, error));\n`;
 }
