@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "pino";
 import { type Admission, createAdmission } from "./admission.ts";
 import { refused } from "./calls.ts";
+import { calendar } from "./calendar.ts";
 import { eventStream } from "./event-stream.ts";
 import { errorPages } from "./error-pages.ts";
 import { answerGarbage, refuseExpectation, refuseHeaders } from "./framing.ts";
@@ -170,7 +171,7 @@ async function surfaces(
       if (known === null) admission.recognize(request, reply, tenantOf(request));
     },
   };
-  for (const surface of [rest, nodeReservations, eventStream, trpc]) {
+  for (const surface of [rest, nodeReservations, eventStream, calendar, trpc]) {
     await app.register((scope, _options, done) => {
       surface(scope, { api: options.api, gatekeeper: admitting });
       done();

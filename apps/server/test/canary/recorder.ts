@@ -90,8 +90,21 @@ function exchangeOf({ method, path, headers }: UndiciRequest): Exchange {
 }
 
 function started(where: string, authorization: string | undefined): Exchange {
-  const token = /^bearer +(\S+)$/i.exec(authorization ?? "")?.[1] ?? null;
-  return { where, token, asked: [], got: [], status: 0, stream: false };
+  const [, scheme = "", given = ""] = /^(bearer|basic) +(\S+)$/i.exec(authorization ?? "") ?? [];
+  const basic = scheme.toLowerCase() === "basic";
+  const token = basic
+    ? Buffer.from(given, "base64")
+        .toString()
+        .replace(/^[^:]*:/, "")
+    : given;
+  return {
+    where,
+    token: token === "" ? null : token,
+    asked: [],
+    got: [],
+    status: 0,
+    stream: false,
+  };
 }
 
 interface HttpFinish {

@@ -12,6 +12,7 @@ import { openapi } from "../../src/openapi.ts";
 
 /** What is served for others than callers of methods, and what the typed client speaks. */
 const BESIDE = [
+  "/calendar.ics",
   "/config.json",
   "/docs/api",
   "/docs/api/scalar.js",
