@@ -1,0 +1,5 @@
+import type { ReactNode } from "react";
+
+export function ActivityPage(): ReactNode {
+  return <h1>Activity</h1>;
+}

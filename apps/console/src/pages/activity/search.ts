@@ -1,0 +1,6 @@
+/** What the address of this page carries beside the tenant and the selection. */
+export type ActivitySearch = Record<string, never>;
+
+export function activitySearch(_raw: Readonly<Record<string, unknown>>): ActivitySearch {
+  return {};
+}

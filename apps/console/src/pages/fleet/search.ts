@@ -1,0 +1,6 @@
+/** What the address of this page carries beside the tenant and the selection. */
+export type FleetSearch = Record<string, never>;
+
+export function fleetSearch(_raw: Readonly<Record<string, unknown>>): FleetSearch {
+  return {};
+}

@@ -1,0 +1,5 @@
+import type { ReactNode } from "react";
+
+export function PoolPage(): ReactNode {
+  return <h1>Pool</h1>;
+}

@@ -1,0 +1,6 @@
+/** What the address of this page carries beside the tenant and the selection. */
+export type PoolSearch = Record<string, never>;
+
+export function poolSearch(_raw: Readonly<Record<string, unknown>>): PoolSearch {
+  return {};
+}

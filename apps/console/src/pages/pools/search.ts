@@ -1,0 +1,6 @@
+/** What the address of this page carries beside the tenant and the selection. */
+export type PoolsSearch = Record<string, never>;
+
+export function poolsSearch(_raw: Readonly<Record<string, unknown>>): PoolsSearch {
+  return {};
+}

@@ -1,0 +1,5 @@
+import type { ReactNode } from "react";
+
+export function ReservationsPage(): ReactNode {
+  return <h1>Reservations</h1>;
+}
