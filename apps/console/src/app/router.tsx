@@ -14,7 +14,7 @@ import { poolSearch } from "../pages/pool/search.ts";
 import { poolsSearch } from "../pages/pools/search.ts";
 import { reservationsSearch } from "../pages/reservations/search.ts";
 import { rootSearch } from "./search.ts";
-import { Shell } from "./shell.tsx";
+import { NoSuchPage, PageFailed, Shell } from "./shell.tsx";
 
 const root = createRootRoute({
   validateSearch: rootSearch,
@@ -84,6 +84,8 @@ export const router = createRouter({
   routeTree: root.addChildren([overview, pools, pool, book, reservations, fleet, activity]),
   defaultPreload: "intent",
   scrollRestoration: true,
+  defaultErrorComponent: PageFailed,
+  defaultNotFoundComponent: NoSuchPage,
 });
 
 declare module "@tanstack/react-router" {

@@ -38,9 +38,9 @@ export function defined<T extends object>(
 /** What every page's address may carry. */
 export interface RootSearch {
   /** The tenant that the page is about. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** The selected reservation: opens its facts and lights it up on map and lanes. */
-  readonly rsv?: string;
+  readonly rsv?: string | undefined;
 }
 
 export function rootSearch(raw: Raw): RootSearch {

@@ -1,6 +1,10 @@
-/** What the address of this page carries beside the tenant and the selection. */
-export type OverviewSearch = Record<string, never>;
+/** What the overview's address carries: the pool whose fit is shown. */
+import { defined, textOf } from "../../app/search.ts";
 
-export function overviewSearch(_raw: Readonly<Record<string, unknown>>): OverviewSearch {
-  return {};
+export interface OverviewSearch {
+  readonly pool?: string;
+}
+
+export function overviewSearch(raw: Readonly<Record<string, unknown>>): OverviewSearch {
+  return defined({ pool: textOf(raw, "pool") });
 }
