@@ -1,5 +1,6 @@
 /** Every address of the console, and the page behind it. Pages come lazily; what an address may carry is checked here. */
 import {
+  Navigate,
   createRootRoute,
   createRoute,
   createRouter,
@@ -80,8 +81,15 @@ const activity = createRoute({
   ),
 });
 
+/** Where an issuer sends people back to; who is signed in has nothing to do here. */
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  component: () => <Navigate to="/" replace />,
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([overview, pools, pool, book, reservations, fleet, activity]),
+  routeTree: root.addChildren([overview, pools, pool, book, reservations, fleet, activity, signIn]),
   defaultPreload: "intent",
   scrollRestoration: true,
   defaultErrorComponent: PageFailed,
