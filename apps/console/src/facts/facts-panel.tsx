@@ -15,6 +15,7 @@ import { ErrorBox, Loading } from "../ui/states.tsx";
 import { Ago, Countdown, Time, TimeRange } from "../ui/time.tsx";
 import { useNow } from "../app/now.ts";
 import { isOver } from "../access/state.ts";
+import { usePoolNames } from "../pages/pool-names.ts";
 import { whatText, shortId } from "./describe.ts";
 import { FactsActions } from "./facts-actions.tsx";
 import { FactsEvents } from "./facts-events.tsx";
@@ -183,6 +184,7 @@ function Lease({ to, seconds, now }: { to: number; seconds: number; now: number 
 }
 
 function Rest({ reservation }: { readonly reservation: Reservation }): ReactNode {
+  const { nameOf } = usePoolNames();
   const { binding, createdAt, createdBy, devices, poolId, projectId, resources } = reservation;
   const models = devices.flatMap(({ selector }) => (selector?.model ? [selector.model] : []));
   const scalars = [
@@ -195,7 +197,7 @@ function Rest({ reservation }: { readonly reservation: Reservation }): ReactNode
       <dt>Pool</dt>
       <dd>
         <Link to="/pools/$poolId" params={{ poolId }} search={(all) => all}>
-          {shortId(poolId)}
+          {nameOf(poolId)}
         </Link>
       </dd>
       {models.length > 0 && <dt>Model</dt>}

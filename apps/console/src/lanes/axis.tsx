@@ -9,13 +9,14 @@ import { useDrag } from "./use-drag.ts";
 
 interface AxisProps {
   readonly window: TimeWindow;
+  readonly now: number;
   readonly width: number;
   readonly ticks: readonly Tick[];
   readonly zone: string;
   onWindow(window: TimeWindow): void;
 }
 
-export function Axis({ window, width, ticks, zone, onWindow }: AxisProps): ReactNode {
+export function Axis({ window, now, width, ticks, zone, onWindow }: AxisProps): ReactNode {
   const { drag, onPointerDown } = useDrag(({ from, to }) =>
     onWindow(zoomedTo(toInstant(from, window, width), toInstant(to, window, width))),
   );
@@ -45,6 +46,11 @@ export function Axis({ window, width, ticks, zone, onWindow }: AxisProps): React
         {!days && ticks[0]?.isDay === false && (
           <span className={styles["firstDay"]}>
             {timeText(window.from, zone, { style: "day" })}
+          </span>
+        )}
+        {now >= window.from && now <= window.to && (
+          <span className={styles["nowMark"]} style={{ left: toPixel(now, window, width) }}>
+            now
           </span>
         )}
         {drag && (

@@ -99,6 +99,7 @@ function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
   const { cut, left, row, span, width } = rect;
   const when = rangeText(span.start, span.end, view.zone);
   const name = `${span.label}, ${KIND_TEXT[span.kind]}, ${lane.label}, ${when}`;
+  const room = width > 58 ? "text" : width > 13 ? "glyph" : "none";
   const isSelected = span.reservationId !== null && span.reservationId === view.selected;
   return (
     <button
@@ -106,6 +107,7 @@ function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
       className={styles["bar"]}
       data-kind={span.kind}
       data-span={span.id}
+      data-room={room}
       data-cut-start={cut.start || undefined}
       data-cut-end={cut.end || undefined}
       aria-label={name}
@@ -116,7 +118,7 @@ function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
       onClick={() => view.onSelect(span, lane)}
       onFocus={() => view.onFocus(lane.id, span.id)}
     >
-      {width > 26 ? span.label : null}
+      {room === "text" ? span.label : null}
     </button>
   );
 }

@@ -60,7 +60,14 @@ export function Lanes(props: LanesProps): ReactNode {
   return (
     <div ref={box} role="group" aria-label={label} className={styles["box"]} onKeyDown={onKeyDown}>
       <div className={styles["sheet"]}>
-        <Axis window={window} width={width} ticks={ticks} zone={zone} onWindow={onWindow} />
+        <Axis
+          window={window}
+          now={now}
+          width={width}
+          ticks={ticks}
+          zone={zone}
+          onWindow={onWindow}
+        />
         <div className={styles["body"]} style={{ height: virtual.getTotalSize() }}>
           <div ref={measure} className={styles["ground"]} aria-hidden="true">
             {width > 0 && <Ground window={window} width={width} now={now} ticks={ticks} />}
@@ -155,9 +162,7 @@ function Ground({ window, width, now, ticks }: GroundProps): ReactNode {
         />
       ))}
       {present >= 0 && present <= width && (
-        <div className={styles["now"]} style={{ left: present }}>
-          <span>now</span>
-        </div>
+        <div className={styles["now"]} style={{ left: present }} />
       )}
     </>
   );

@@ -9,6 +9,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
+import { PlanMoved } from "./moved.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorBox, Loading, Partial } from "../ui/states.tsx";
@@ -43,7 +44,7 @@ export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
       onClose();
     },
     onError: (error) => {
-      if (!isBerthError(error, "CONFLICT")) return;
+      if (!hasChanged(error)) return;
       setMoved(true);
       void plan.refetch();
     },
@@ -78,9 +79,7 @@ export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
       {hasMoved && (
         <Partial>Something changed meanwhile and nothing was done. This is the new plan.</Partial>
       )}
-      {doing.error !== null && !isBerthError(doing.error, "CONFLICT") && (
-        <ErrorBox error={doing.error} />
-      )}
+      {doing.error !== null && !hasChanged(doing.error) && <ErrorBox error={doing.error} />}
       {data !== undefined && children(data)}
       {data === undefined && plan.error !== null && (
         <ErrorBox error={plan.error} onRetry={() => void plan.refetch()} />
@@ -88,6 +87,10 @@ export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
       {plan.isPending && plan.error === null && <Loading what="the plan" />}
     </Dialog>
   );
+}
+
+function hasChanged(error: unknown): boolean {
+  return error instanceof PlanMoved || isBerthError(error, "CONFLICT");
 }
 
 /** Why the plan on the screen may not be acted on; null when it is the present one. */

@@ -1,6 +1,27 @@
 /** What the address of this page carries beside the tenant and the selection. */
-export type PoolSearch = Readonly<Record<never, never>>;
+import { defined, numberOf, textOf, wordOf } from "../../app/search.ts";
 
-export function poolSearch(_raw: Readonly<Record<string, unknown>>): PoolSearch {
-  return {};
+export interface PoolSearch {
+  /** How far the timeline looks; absent: 24 h. */
+  readonly span?: "7d";
+  /** How the map puts nodes together; absent: by rack. */
+  readonly group?: "nvlink";
+  /** Only the nodes that this cause of a reason rules out. */
+  readonly cause?: string;
+  /** The window that the cause was said of; absent: now. */
+  readonly start?: number;
+  readonly end?: number;
+  /** GPUs of one node that were asked for. */
+  readonly gpus?: number;
+}
+
+export function poolSearch(raw: Readonly<Record<string, unknown>>): PoolSearch {
+  return defined({
+    span: wordOf(raw, "span", ["7d"]),
+    group: wordOf(raw, "group", ["nvlink"]),
+    cause: textOf(raw, "cause"),
+    start: numberOf(raw, "start"),
+    end: numberOf(raw, "end"),
+    gpus: numberOf(raw, "gpus"),
+  });
 }
