@@ -159,7 +159,7 @@ function sayVerdict(verdict: Verdict, zone: string): readonly [string, string] {
     case "quota":
       return ["over quota", verdict.words];
     case "never":
-      return ["not yet", `${verdict.words} Looked up to ${timeText(verdict.searchedTo, zone)}`];
+      return ["not in sight", `${verdict.words} Looked up to ${timeText(verdict.searchedTo, zone)}`];
     case "none":
       return ["–", ""];
   }

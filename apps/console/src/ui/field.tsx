@@ -10,6 +10,8 @@ interface Common {
   readonly hint?: ReactNode;
   /** What is wrong with it; null or absent: nothing. */
   readonly error?: string | null | undefined;
+  /** The label is for screen readers alone. */
+  readonly bare?: boolean;
 }
 
 interface Parts {
@@ -23,6 +25,7 @@ export function Field({
   label,
   hint,
   error,
+  bare = false,
   children,
 }: Common & { readonly children: (parts: Parts) => ReactNode }): ReactNode {
   const id = useId();
@@ -30,7 +33,7 @@ export function Field({
   const hasNote = note !== undefined && note !== null && note !== "";
   return (
     <div className={styles.field}>
-      <label className={styles.label} htmlFor={id}>
+      <label className={bare ? "visually-hidden" : styles.label} htmlFor={id}>
         {label}
       </label>
       {children({
@@ -116,12 +119,13 @@ export function Select<T extends string>({
   label,
   hint,
   error,
+  bare = false,
   value,
   choices,
   onChange,
 }: SelectProps<T>): ReactNode {
   return (
-    <Field label={label} hint={hint} error={error}>
+    <Field label={label} hint={hint} error={error} bare={bare}>
       {(parts) => (
         <select
           {...parts}
