@@ -55,7 +55,8 @@ function renewRefusal(reservation: Reservation, now: number | undefined): string
   return begun ? null : "It has not begun; its lease counts from its start.";
 }
 
-function ofUnitReservation(method: Method, { status, releasedUnitIds }: UnitReservation) {
+function ofUnitReservation(method: Method, row: UnitReservation): string | null {
+  const { releasedUnitIds = [], reservedUnitIds, status } = row;
   const ended = status === "expired" || status === "cancelled";
   if (!method.startsWith("unitReservations.") || method === "unitReservations.create") return null;
   if (ended) return `It is over: ${status}.`;
@@ -63,7 +64,9 @@ function ofUnitReservation(method: Method, { status, releasedUnitIds }: UnitRese
     return "It needs no review: the node is as it was.";
   if (method === "unitReservations.release" && status === "needs-review")
     return "It needs a review first: the node's GPUs have changed.";
-  if (method === "unitReservations.reclaim" && (releasedUnitIds ?? []).length === 0)
+  if (method === "unitReservations.release" && releasedUnitIds.length === reservedUnitIds.length)
+    return "All of its units are on the spot market already.";
+  if (method === "unitReservations.reclaim" && releasedUnitIds.length === 0)
     return "None of its units are on the spot market.";
   return null;
 }

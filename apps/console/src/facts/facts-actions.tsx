@@ -43,7 +43,6 @@ export function FactsActions({ reservation }: { readonly reservation: Reservatio
         </Button>
         <Button
           size="small"
-          kind="danger"
           reason={may("reservations.release", row)}
           onPress={() => setOpen("release")}
         >

@@ -5,7 +5,6 @@
  */
 import { isBerthError } from "@berth/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { UseQueryResult } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
@@ -14,11 +13,23 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorBox, Loading, Partial } from "../ui/states.tsx";
 
+/** A plan that is made anew when something changes: a query, or what is derived from one. */
+export interface Plan<P> {
+  readonly data: P | undefined;
+  readonly error: Error | null;
+  readonly isFetching: boolean;
+  readonly refetch: () => Promise<unknown>;
+}
+
 export interface PlanDialogProps<P> {
   readonly title: string;
   readonly onClose: () => void;
   /** What would happen; live events make it again. */
-  readonly plan: UseQueryResult<P>;
+  readonly plan: Plan<P>;
+  /** What the plan is made for, where the person has a say in it. */
+  readonly fields?: ReactNode;
+  /** Why there can be no plan yet. */
+  readonly missing?: string | null;
   readonly children: (plan: P) => ReactNode;
   /** The button, with the number: `Terminate 3 spot reservations`. */
   readonly verb: (plan: P) => string;
@@ -33,7 +44,8 @@ export interface PlanDialogProps<P> {
 }
 
 export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
-  const { title, onClose, plan, children, verb, act, done, refusal, gentle = false } = props;
+  const { title, onClose, plan, fields, missing, children, verb, act, done, refusal } = props;
+  const { gentle = false } = props;
   const client = useQueryClient();
   const [hasMoved, setMoved] = useState(false);
   const doing = useMutation({
@@ -50,7 +62,8 @@ export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
     },
   });
   const { data } = plan;
-  const dead = staleness(plan) ?? (data === undefined ? null : (refusal?.(data) ?? null));
+  const dead =
+    missing ?? staleness(plan) ?? (data === undefined ? null : (refusal?.(data) ?? null));
   const press = (): void => {
     if (data === undefined) return;
     setMoved(false);
@@ -71,11 +84,12 @@ export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
             busy={doing.isPending}
             onPress={press}
           >
-            {data === undefined ? "…" : verb(data)}
+            {data === undefined ? "No plan yet" : verb(data)}
           </Button>
         </>
       }
     >
+      {fields}
       {hasMoved && (
         <Partial>Something changed meanwhile and nothing was done. This is the new plan.</Partial>
       )}
@@ -84,7 +98,7 @@ export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
       {data === undefined && plan.error !== null && (
         <ErrorBox error={plan.error} onRetry={() => void plan.refetch()} />
       )}
-      {plan.isPending && plan.error === null && <Loading what="the plan" />}
+      {data === undefined && plan.isFetching && <Loading what="the plan" />}
     </Dialog>
   );
 }
@@ -94,7 +108,7 @@ function hasChanged(error: unknown): boolean {
 }
 
 /** Why the plan on the screen may not be acted on; null when it is the present one. */
-function staleness<P>({ data, error, isFetching }: UseQueryResult<P>): string | null {
+function staleness<P>({ data, error, isFetching }: Plan<P>): string | null {
   if (isFetching)
     return data === undefined ? "The plan is being made." : "The plan is being made again.";
   return error === null ? null : "There is no plan: it could not be made.";

@@ -17,6 +17,7 @@ import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 import { poolName } from "../pool-names.ts";
 import { ArchiveDialog } from "./archive-dialog.tsx";
 import { CapacityPanel } from "./capacity-panel.tsx";
+import { LadderPanel } from "./ladder-panel.tsx";
 import { MapPanel } from "./map-panel.tsx";
 import { OffersPanel } from "./offers-panel.tsx";
 import { PolicyPanel } from "./policy-panel.tsx";
@@ -50,6 +51,7 @@ function Whole({ pool }: { readonly pool: Pool }): ReactNode {
       <div className={styles["grid"]}>
         <CapacityPanel pool={pool} />
         <TimelinePanel pool={pool} />
+        <LadderPanel pool={pool} />
         <MapPanel pool={pool} />
         {pool.owned && <OffersPanel pool={pool} />}
         <PolicyPanel pool={pool} />
