@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import { useEffect, useState } from "react";
 import styles from "./copy.module.css";
+import { Icon } from "./icons.tsx";
 
 /** An id or a command, and a press away from the clipboard. `shown` shortens what is seen. */
 export function CopyText({
@@ -32,7 +33,7 @@ export function CopyText({
       onClick={() => void copy()}
     >
       <code>{shown}</code>
-      <span aria-hidden="true">{copied ? "✓" : "⧉"}</span>
+      <span aria-hidden="true">{copied ? "✓" : <Icon name="copy" />}</span>
       <span role="status" className="visually-hidden">
         {copied ? "Copied" : ""}
       </span>

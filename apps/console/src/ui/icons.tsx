@@ -14,6 +14,7 @@ const PATHS = {
   user: "M8 2.6a2.6 2.6 0 1 0 0 5.2 2.6 2.6 0 0 0 0-5.2zM3 13.4c.5-2.6 2.5-3.9 5-3.9s4.5 1.3 5 3.9",
   clock: "M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2zM8 4.8V8l2.2 1.6",
   tenant: "M3 13.4V3.6L8 2v11.4M8 6.4l5 1.4v5.6M1.8 13.4h12.4M5.2 5.6h.8M5.2 8h.8M5.2 10.4h.8",
+  copy: "M5.6 5.6h7.2v7.2H5.6zM10.2 5.4V3.2H3.2v7h2.2",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -12,6 +12,7 @@ import { Table } from "../../ui/table.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import styles from "./pool.module.css";
+import { limitOf } from "./quota-text.ts";
 import { byResource, resourceText } from "./resources.ts";
 
 export function CapacityPanel({ pool }: { readonly pool: Pool }): ReactNode {
@@ -108,17 +109,14 @@ function QuotaCell({ row }: { readonly row: QuotaView | undefined }): ReactNode 
         none
       </span>
     );
-  const left = row.remaining ?? (row.max === null || row.used === null ? null : row.max - row.used);
-  if (row.max === null && left === null) return "no limit";
+  const max = limitOf(row);
+  const left = row.remaining ?? (max === null || row.used === null ? null : max - row.used);
+  if (max === null) return left === null || limitOf({ max: left }) === null ? "no limit" : left;
   return (
-    <span title={row.used === null ? undefined : `${number(row.used)} used of ${limit(row.max)}`}>
-      {left === null ? "?" : number(Math.max(0, left))} left of {limit(row.max)}
+    <span title={row.used === null ? undefined : `${number(row.used)} used of ${number(max)}`}>
+      {left === null ? "?" : number(Math.max(0, left))} left of {number(max)}
     </span>
   );
-}
-
-function limit(max: number | null): string {
-  return max === null ? "no limit" : number(max);
 }
 
 function downOf({ maintenance, provisioning, unhealthy, unreachable }: CapacityRow): number {

@@ -11,6 +11,7 @@ import { Empty } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { OfferDialog } from "./offer-dialog.tsx";
 import styles from "./pool.module.css";
+import { limitOf } from "./quota-text.ts";
 import { resourceText } from "./resources.ts";
 import { UnofferDialog } from "./unoffer-dialog.tsx";
 
@@ -115,7 +116,8 @@ function OfferTable({ pool, offers, onOpen }: OfferTableProps): ReactNode {
 }
 
 function Use({ row }: { readonly row: QuotaView }): ReactNode {
-  const { max, resource, used } = row;
+  const { resource, used } = row;
+  const max = limitOf(row);
   const inUse = used ?? 0;
   return (
     <div className={styles["use"]}>

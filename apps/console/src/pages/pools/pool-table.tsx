@@ -7,6 +7,7 @@ import { Bar } from "../../ui/bar.tsx";
 import type { Part } from "../../ui/bar.tsx";
 import { Chip } from "../../ui/chip.tsx";
 import { Table } from "../../ui/table.tsx";
+import { limitOf } from "../pool/quota-text.ts";
 import { poolName } from "../pool-names.ts";
 import styles from "./pools.module.css";
 
@@ -104,9 +105,10 @@ function Free({ row }: { readonly row: CapacityRow | undefined }): ReactNode {
 function quotaText(pool: Pool): ReactNode {
   const row = pool.quota.find(({ resource }) => resource === mainResource(pool));
   if (!row) return <span className={styles["quiet"]}>none</span>;
-  if (row.max === null) return "no limit";
-  const left = row.remaining ?? row.max - (row.used ?? 0);
-  return `${number(Math.max(0, left))} of ${number(row.max)}`;
+  const max = limitOf(row);
+  if (max === null) return "no limit";
+  const left = row.remaining ?? max - (row.used ?? 0);
+  return `${number(Math.max(0, left))} of ${number(max)}`;
 }
 
 /** What a booker should know of the pool beside its size. */

@@ -35,16 +35,18 @@ export function PoolsPage(): ReactNode {
         </Button>
       }
     >
-      <Segmented
-        label="View"
-        bare
-        value={mine ? "mine" : "list"}
-        choices={[
-          { value: "list", name: "Pools" },
-          { value: "mine", name: "Mine across all pools" },
-        ]}
-        onChange={(next) => set({ mine: next === "mine" ? true : undefined })}
-      />
+      <div className={styles["view"]}>
+        <Segmented
+          label="View"
+          bare
+          value={mine ? "mine" : "list"}
+          choices={[
+            { value: "list", name: "Pools" },
+            { value: "mine", name: "Mine across all pools" },
+          ]}
+          onChange={(next) => set({ mine: next === "mine" ? true : undefined })}
+        />
+      </div>
       <Loaded query={query} what="pools" lines={6}>
         {({ pools }) => (mine ? <MinePanel pools={pools} /> : <List pools={pools} />)}
       </Loaded>
