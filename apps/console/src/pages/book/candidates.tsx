@@ -20,6 +20,8 @@ export interface CandidatesProps {
 export function Candidates({ pool, answer }: CandidatesProps): ReactNode {
   const { zone } = useZone();
   const now = useNow(10_000);
+  // The map is as the pool will be when it begins.
+  const at = answer?.preview.start ?? now;
   const query = useNodes({ poolId: pool.id });
   const candidates = answer?.preview.candidates;
   const marked = useMemo(
@@ -31,20 +33,19 @@ export function Candidates({ pool, answer }: CandidatesProps): ReactNode {
     [candidates],
   );
   const rows = useMemo(() => {
-    const all = rowsOf(query.data ?? [], { now });
-    // Candidates first, each group of rows as it was.
+    const all = rowsOf(query.data ?? [], { now: at });
     return first.size === 0 ? all : all.filter(({ nodeId }) => first.has(nodeId));
-  }, [query.data, now, first]);
+  }, [query.data, at, first]);
   const states = useMemo(
     () => new Set(rows.flatMap(({ cells }) => cells.map(({ state }) => state))),
     [rows],
   );
   const lead =
     first.size === 0
-      ? "All nodes of the pool, as they are now"
+      ? "All nodes of the pool, as they are when it would begin"
       : `${countText(first.size, "node")} that could take it; the units are marked`;
   return (
-    <Panel title={first.size === 0 ? "The pool now" : "Where it would go"} lead={lead}>
+    <Panel title={first.size === 0 ? "The pool at that time" : "Where it would go"} lead={lead}>
       <Loaded query={query} what="nodes" lines={6}>
         {(nodes) =>
           nodes.length === 0 ? (
