@@ -67,6 +67,8 @@ interface Rule {
   readonly from: Role;
   /** What the tenant must be to the pool or node. */
   readonly as?: "pool owner" | "node owner" | "seller";
+  /** Done only from the owner's own view of the pool. */
+  readonly asOwner?: true;
   /** Decided on the whole tenant, so a key that is narrowed to pools may not. */
   readonly whole?: true;
 }
@@ -86,7 +88,12 @@ const SAY: Readonly<Record<Role, string>> = {
 };
 
 const books = (action: Action): Rule => ({ action, from: "tenant-operator" });
-const owns = (action: Action): Rule => ({ action, from: "tenant-admin", as: "pool owner" });
+const ends: Rule = {
+  action: "compute:reservations:terminate",
+  from: "tenant-admin",
+  as: "pool owner",
+};
+const owns = (action: Action): Rule => ({ ...ends, action, asOwner: true });
 const ownsNode: Rule = { action: "compute:nodes:manage", from: "tenant-admin", as: "node owner" };
 const sells: Rule = { action: "compute:units:manage", from: "tenant-admin", as: "seller" };
 const operates = (action: Action): Rule => ({ action, from: "fleet-admin", whole: true });
@@ -102,7 +109,7 @@ const RULES: Readonly<Record<Method, Rule>> = {
   "reservations.renew": books("compute:reservations:manage"),
   "reservations.extend": books("compute:reservations:manage"),
   "reservations.release": books("compute:reservations:manage"),
-  "reservations.terminate": owns("compute:reservations:terminate"),
+  "reservations.terminate": ends,
   "unitReservations.create": operates("compute:units:reserve"),
   "unitReservations.cancel": operates("compute:units:reserve"),
   "unitReservations.reaffirm": operates("compute:units:reserve"),
@@ -129,7 +136,15 @@ function roleRefusal(method: Method, who: Who, row: Row): string | null {
   const rule = RULES[method];
   if (ROLES.indexOf(who.role) < ROLES.indexOf(rule.from))
     return `Only ${SAY[rule.from]} may do this; you are ${sayRole(who.role)}.`;
-  return scopeRefusal(rule, who, row) ?? (who.role === "fleet-admin" ? null : standing(rule, row));
+  const narrowed = scopeRefusal(rule, who, row);
+  if (narrowed !== null) return narrowed;
+  // An operator may do it, but as the owner: of another tenant's view the server hides it.
+  if (who.role === "fleet-admin") return rule.asOwner ? asOwner(row) : null;
+  return standing(rule, row);
+}
+
+function asOwner({ pool }: Row): string | null {
+  return pool && !pool.owned ? "Choose the owner of the pool in the tenant menu to do this." : null;
 }
 
 function sayRole(role: string): string {
