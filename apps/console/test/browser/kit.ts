@@ -7,7 +7,7 @@ import { withBerth } from "@berth/client/testing";
 import type { TestBerth } from "@berth/client/testing";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
 const CLI = fileURLToPath(new URL("../../../cli/bin/berth.js", import.meta.url));
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
@@ -54,6 +54,10 @@ export function stage(): Stage {
       withBerth({ command: [process.execPath, CLI], fleet: "demo" }),
       launch(),
     ]);
+  });
+  // A page that is left open holds a stream, and a caller has only so many.
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
   });
   afterAll(async () => {
     await browser.close();
@@ -124,7 +128,9 @@ export async function openPage(
 /** Waits until everything on the page is there and the stream is open. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole("status").getByText("Live").first().waitFor({ state: "attached" });
-  await expect.poll(() => page.getByRole("status", { name: /^Loading/ }).count()).toBe(0);
+  await expect
+    .poll(() => page.getByRole("status", { name: /^Loading/ }).count(), { timeout: SOON_MS })
+    .toBe(0);
 }
 
 /** A person whose presses and changes are counted. */
