@@ -107,13 +107,13 @@ function useRows(nodes: readonly NodeSchedule[], poolId: string): CellRow[] {
 
 function useShownNodes(nodes: readonly NodeSchedule[]): readonly NodeSchedule[] {
   const { cause, end, gpus = 1, start } = useSearch({ from: "/pools/$poolId" });
-  const minute = Math.floor(useNow(60_000) / 60_000) * 60_000;
+  const now = useNow(5_000);
   return useMemo(() => {
     if (cause === undefined) return nodes;
-    const from = start ?? minute;
+    const from = start ?? now;
     const ask = { start: from, end: end ?? from + 1, gpus };
     return nodes.filter((node) => isRuledOut(cause, node, ask));
-  }, [nodes, cause, start, end, gpus, minute]);
+  }, [nodes, cause, start, end, gpus, now]);
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
