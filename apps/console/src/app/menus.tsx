@@ -60,7 +60,7 @@ export function ZoneMenu(): ReactNode {
     <Menu
       label="Time zone"
       button={
-        <Button kind="quiet" label={`Times are in ${zone}`}>
+        <Button kind="quiet" label={`Times are in ${zoneName(now, zone)}, ${zone}`}>
           <Icon name="clock" />
           <span className={styles.wide}>{zoneName(now, zone)}</span>
         </Button>

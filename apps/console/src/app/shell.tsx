@@ -55,12 +55,14 @@ function Frame(): ReactNode {
         <button
           type="button"
           className={styles.search}
-          aria-label="Search pages, pools and actions"
+          aria-keyshortcuts="Control+K Meta+K"
           onClick={() => setSearching(true)}
         >
           <Icon name="search" />
-          <span className={styles.wide}>Search</span>
-          <kbd className={styles.wide}>Ctrl K</kbd>
+          <span className={styles.word}>Search</span>
+          <kbd className={styles.wide} aria-hidden="true">
+            Ctrl K
+          </kbd>
         </button>
         <span className={styles.spread} />
         <LiveBadge />

@@ -159,7 +159,10 @@ function sayVerdict(verdict: Verdict, zone: string): readonly [string, string] {
     case "quota":
       return ["over quota", verdict.words];
     case "never":
-      return ["not in sight", `${verdict.words} Looked up to ${timeText(verdict.searchedTo, zone)}`];
+      return [
+        "not in sight",
+        `${verdict.words} Looked up to ${timeText(verdict.searchedTo, zone)}`,
+      ];
     case "none":
       return ["–", ""];
   }

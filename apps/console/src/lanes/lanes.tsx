@@ -58,7 +58,15 @@ export function Lanes(props: LanesProps): ReactNode {
   const onKeyDown = useLaneKeys({ stacked, active, window, width, virtual, box, onWindow });
 
   return (
-    <div ref={box} role="group" aria-label={label} className={styles["box"]} onKeyDown={onKeyDown}>
+    // It can be reached and scrolled by the keyboard also while there is no bar in it.
+    <div
+      ref={box}
+      role="group"
+      aria-label={label}
+      className={styles["box"]}
+      onKeyDown={onKeyDown}
+      tabIndex={stop === null ? 0 : undefined}
+    >
       <div className={styles["sheet"]}>
         <Axis
           window={window}

@@ -29,9 +29,9 @@ export function CopyText({
       type="button"
       className={styles.copy}
       title={`Copy ${text}`}
-      aria-label={`Copy ${label ?? text}`}
       onClick={() => void copy()}
     >
+      <span className="visually-hidden">Copy {label} </span>
       <code>{shown}</code>
       <span aria-hidden="true">{copied ? "✓" : <Icon name="copy" />}</span>
       <span role="status" className="visually-hidden">

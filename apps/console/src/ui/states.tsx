@@ -18,7 +18,7 @@ export function Empty({
   readonly action?: ReactNode;
 }): ReactNode {
   return (
-    <div className={styles.box}>
+    <div className={styles.box} data-box>
       <h3>{title}</h3>
       {children === undefined ? null : <p>{children}</p>}
       {action === undefined ? null : <div className={styles.actions}>{action}</div>}
