@@ -40,7 +40,10 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["packages/{domain,contract,client,tools}/src/**/*.test.ts"],
+          include: [
+            "packages/{domain,contract,client,tools}/src/**/*.test.ts",
+            "apps/console/src/**/*.test.ts",
+          ],
           isolate: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -57,7 +60,7 @@ export default defineConfig({
         test: {
           name: "server",
           include: ["apps/*/test/**/*.test.ts"],
-          exclude: BY_THEMSELVES,
+          exclude: [...BY_THEMSELVES, "apps/console/**"],
           ...withDatabase,
         },
       },

@@ -28,6 +28,7 @@ import { type Server, databaseProblem, ownServer } from "./database.ts";
 import { createFailpoint } from "./failpoint.ts";
 import { type AllMetrics, createAllMetrics } from "./http/all-metrics.ts";
 import { createApp } from "./http/app.ts";
+import { CONSOLE_FOLDER } from "./http/console.ts";
 import { createTraffic } from "./http/traffic.ts";
 import { openapi } from "./openapi.ts";
 import { startSignIn } from "./sign-in.ts";
@@ -47,6 +48,8 @@ export interface ServeOptions {
   readonly say?: (line: string) => void;
   /** What tokens are held against, when it is not this machine's own. */
   readonly signInClock?: OidcClock | undefined;
+  /** Where the built web console is, when it is not where the workspace builds it. */
+  readonly consoleFolder?: string | undefined;
 }
 
 export interface Running {
@@ -200,6 +203,7 @@ async function start(config: Config, options: ServeOptions, stage: Stage): Promi
     trustedProxies: config.trustedProxies,
     metricsToken: config.metricsToken,
     oidc: config.oidc,
+    consoleFolder: options.consoleFolder ?? CONSOLE_FOLDER,
     openapi: openapi(),
     draining: () => draining,
     notReady: () => (draining ? Promise.resolve("draining") : unreachable()),

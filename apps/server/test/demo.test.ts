@@ -38,6 +38,8 @@ it("ends with what the README's example needs: an address, a tenant's key, a poo
   expect(out).toMatch(/export BERTH_URL=http:\/\/127\.0\.0\.1:\d+\n/);
   const [, poolId = ""] = /const poolId = "(pool_\w+)"/.exec(out) ?? [];
   expect(out).toContain(`curl -s ${url}/api/compute/capacity/summary`);
+  expect(out).toContain(`The console is at ${url}/`);
+  expect(await (await fetch(url)).text()).toContain('<div id="root">');
   const berth = createBerth({ url, token });
   const devices = [{ class: "gpu" as const, count: 8 }];
   const ask = { tenantId: "vision", poolId, devices, duration: "4h" };

@@ -81,6 +81,8 @@ export interface StartOptions {
   readonly config?: Partial<Config>;
   /** What tokens of an issuer are held against; default: the real clocks. */
   readonly signInClock?: OidcClock;
+  /** A built console to serve; default: none, whatever is built in this tree. */
+  readonly consoleFolder?: string;
   /** Takes the lines that the server logs. */
   readonly lines?: string[];
 }
@@ -96,6 +98,7 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
   const running = await serve(testConfig(database.url, options.config), {
     log: createLog("info", { write: lineByLine(keep) }),
     signInClock: options.signInClock,
+    consoleFolder: options.consoleFolder ?? "not-built",
   });
   return {
     url: running.url,

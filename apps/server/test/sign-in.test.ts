@@ -212,6 +212,8 @@ describe("a token that gives no role", () => {
 
 it("/config.json tells the console where to sign in, and nothing else", async () => {
   const response = await fetch(`${server.url}/config.json`);
-  expect(await response.json()).toEqual({ oidc: { issuer: issuer.url, clientId: "console" } });
+  expect(await response.json()).toEqual({
+    oidc: { issuer: issuer.url, clientId: "console", audience: AUDIENCE, tokens: "access" },
+  });
   expect(AUDIENCE).not.toBe("console");
 });

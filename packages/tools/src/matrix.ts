@@ -40,7 +40,7 @@ export const MATRIX: Readonly<Record<RoomPath, Room>> = {
       "@berth/engine": "all",
     },
   },
-  "packages/client": { may: {}, alone: true },
+  "packages/client": { may: {}, doors: ["/react"], alone: true },
   "packages/tools": {
     may: {
       "@berth/domain": "all",

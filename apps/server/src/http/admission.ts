@@ -9,14 +9,12 @@ import { ApiError } from "@berth/api";
 import { METHOD_NAMES, catalog } from "@berth/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** Calls in work at which a busy process stops taking whatever comes. */
+/** Calls in work at which a busy process looks whether it keeps up. */
 export const CALLS_MAX = 64;
-/** Past so many nobody new is asked who they are: that costs as well. */
+/** It does not when the oldest of them has been in work for so long: many at once that are soon done are no flood. */
+export const LATE_MS = 400;
+/** Past so many nobody new is asked who they are then: that costs as well. */
 export const CALLS_LAST = 2 * CALLS_MAX;
-/** Many calls at once are no flood while they are worked off; they are one when it lasts. */
-export const BURST_MS = 150;
-/** A flood has ended when there was no such moment for so long. */
-const CALM_MS = 1_000;
 /** Share of the time in which the event loop had work. Calls that wait for a locked pool leave it idle. */
 const BUSY = 0.75;
 const LOOK_MS = 100;
@@ -58,58 +56,91 @@ export interface Vitals {
 
 export function createAdmission(vitals: Vitals = watchLoop()): Admission {
   const tenants = new Map<string, number>();
-  let working = 0;
-  let floodedFrom = 0;
-  let floodedAt = -Infinity;
-
-  /** Whether there is too much for longer than a burst takes. */
-  const flooded = (): boolean => {
-    if (working < CALLS_MAX || !vitals.busy()) return false;
-    const now = vitals.elapsed();
-    if (now - floodedAt > CALM_MS) floodedFrom = now;
-    floodedAt = now;
-    return now - floodedFrom >= BURST_MS;
-  };
+  const work = new Work(() => vitals.elapsed());
+  const flooded = (): boolean =>
+    work.calls >= CALLS_MAX && vitals.busy() && work.oldestMs() >= LATE_MS;
 
   const recognize: Admission["recognize"] = (request, reply, tenantId) => {
     const own = tenants.get(tenantId) ?? 0;
     // The even share of those who have calls here now; whoever has none may have one.
     const share = CALLS_MAX / Math.max(1, tenants.size);
-    if (flooded() && own >= share) throw tooMuch();
-    whileOpen(request, reply, (calls) => {
+    if (own >= share && flooded()) throw tooMuch();
+    const add = (calls: number): void => {
       const now = (tenants.get(tenantId) ?? 0) + calls;
       if (now > 0) tenants.set(tenantId, now);
       else tenants.delete(tenantId);
+    };
+    const calls = callsOf(request);
+    whileOpen(reply, () => {
+      add(calls);
+      return () => add(-calls);
     });
   };
 
   return {
     enter(request, reply, tenantId) {
       if (tenantId !== null) recognize(request, reply, tenantId);
-      else if (flooded() && working >= CALLS_LAST) throw tooMuch();
-      request.resting = () => {
-        working -= 1;
-        return () => void (working += 1);
-      };
-      whileOpen(request, reply, (calls) => void (working += calls));
+      else if (work.calls >= CALLS_LAST && flooded()) throw tooMuch();
+      whileOpen(reply, () => {
+        const { resting, done } = work.take(callsOf(request));
+        request.resting = resting;
+        return done;
+      });
     },
     recognize,
     stop: () => vitals.stop(),
   };
 }
 
-/** Adds the calls of the request, and takes them away when it is answered or its caller has gone. */
-function whileOpen(
-  { calls: all }: FastifyRequest,
-  { raw }: FastifyReply,
-  add: (calls: number) => void,
-): void {
-  // Who is gone already has no end that could be heard.
-  if (raw.closed) return;
-  const calls = all.filter(({ method }) => !STREAMS.has(method)).length;
-  add(calls);
-  raw.once("close", () => add(-calls));
+/** The calls in work, request by request. */
+class Work {
+  calls = 0;
+  /** The one that is in work for longest first. */
+  readonly #requests = new Set<{ calls: number; since: number }>();
+  readonly #elapsed: () => number;
+
+  constructor(elapsed: () => number) {
+    this.#elapsed = elapsed;
+  }
+
+  oldestMs(): number {
+    const [oldest] = this.#requests;
+    return oldest ? this.#elapsed() - oldest.since : 0;
+  }
+
+  take(calls: number): { readonly resting: () => () => void; readonly done: () => void } {
+    const request = { calls: 0, since: 0 };
+    const add = (more: number): void => {
+      if (request.calls === 0) request.since = this.#elapsed();
+      this.calls += more;
+      request.calls += more;
+      if (request.calls > 0) this.#requests.add(request);
+      else this.#requests.delete(request);
+    };
+    add(calls);
+    let over = false;
+    return {
+      resting: () => {
+        if (over) return () => undefined;
+        add(-1);
+        return () => void (over || add(1));
+      },
+      done: () => {
+        over = true;
+        add(-request.calls);
+      },
+    };
+  }
 }
+
+/** Runs the end of what began when the request is answered or its caller has gone. */
+function whileOpen({ raw }: FastifyReply, begin: () => () => void): void {
+  // Who is gone already has no end that could be heard.
+  if (!raw.closed) raw.once("close", begin());
+}
+
+const callsOf = ({ calls }: FastifyRequest): number =>
+  calls.filter(({ method }) => !STREAMS.has(method)).length;
 
 function watchLoop(): Vitals {
   let before = performance.eventLoopUtilization();

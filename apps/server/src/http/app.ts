@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import { type Admission, createAdmission } from "./admission.ts";
 import { refused } from "./calls.ts";
 import { calendar } from "./calendar.ts";
+import { webConsole } from "./console.ts";
 import { eventStream } from "./event-stream.ts";
 import { errorPages } from "./error-pages.ts";
 import { answerGarbage, refuseExpectation, refuseHeaders } from "./framing.ts";
@@ -39,6 +40,8 @@ export interface AppOptions extends Omit<OperationsOptions, "registry"> {
   readonly publicUrl: string;
   /** Addresses or networks whose X-Forwarded-* headers are believed. */
   readonly trustedProxies: readonly string[];
+  /** Where the built web console is. */
+  readonly consoleFolder: string;
   /** Null while nobody follows calls. */
   readonly tracing: Pick<Tracing, "request"> | null;
   /** While true every new call is refused as UNAVAILABLE. */
@@ -111,12 +114,13 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const operating = { ...options, registry: options.metrics.registry };
   operations(app, operating);
   const gatekeeper = await createGatekeeper(app, options);
-  await app.register((scope, _options, done) => {
+  await app.register(async (scope) => {
     scope.addHook("onRequest", gatekeeper.count);
     publicFiles(scope, operating);
     errorPages(scope);
     reference(scope);
-    done();
+    const issuer = options.oidc?.clientId == null ? null : options.oidc.settings.issuer;
+    await webConsole(scope, { folder: options.consoleFolder, issuer });
   });
   const admission = createAdmission();
   app.addHook("onClose", (_app, done) => {

@@ -55,9 +55,14 @@ export function publicFiles(scope: FastifyInstance, options: OperationsOptions):
     ),
   );
 
-  const { clientId = null, settings } = options.oidc ?? {};
-  const oidc = clientId === null ? null : { issuer: settings?.issuer, clientId };
-  scope.get("/config.json", () => ({ oidc }));
+  scope.get("/config.json", () => ({ oidc: consoleSignIn(options.oidc) }));
+}
+
+/** What the console needs to sign in: nothing of it is secret. Null = with a key alone. */
+function consoleSignIn(oidc: OidcConfig | null): object | null {
+  if (oidc === null || oidc.clientId === null) return null;
+  const { issuer, audience, tokens } = oidc.settings;
+  return { issuer, clientId: oidc.clientId, audience, tokens };
 }
 
 /** In constant time, whatever the lengths. */

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import Fastify from "fastify";
 import { afterEach, expect, it } from "vitest";
-import { BURST_MS, CALLS_LAST, CALLS_MAX, createAdmission } from "../../src/http/admission.ts";
+import { CALLS_LAST, CALLS_MAX, LATE_MS, createAdmission } from "../../src/http/admission.ts";
 import { recordOf } from "../../src/http/calls.ts";
 
 const METHOD = "reservations.create";
@@ -70,34 +70,35 @@ async function server({ busy }: { readonly busy: boolean }) {
   return { call, hold, fill, wait, held, over };
 }
 
-/** A process that has as much as it takes, for longer than a burst; tenant `a` has all of it. */
+/** A process that does not keep up; all its calls are of tenant `a`. */
 async function flooded() {
   const world = await server({ busy: true });
-  await world.fill({ tenant: "a" }, CALLS_MAX);
-  await world.fill({ tenant: "a" }, 1);
-  world.wait(BURST_MS);
+  await world.fill({ tenant: "a" }, CALLS_MAX + 1);
+  world.wait(LATE_MS);
   return world;
 }
 
 it("lets everything in while the process has time, however much waits and for however long", async () => {
   const { fill, wait } = await server({ busy: false });
   await fill({ tenant: "a" }, CALLS_LAST);
-  wait(BURST_MS);
+  wait(LATE_MS);
   await fill({ tenant: "a" }, 1);
 });
 
-it("lets a burst in, and the next one after a second of calm", async () => {
+it("lets many at once in while the oldest of them is young", async () => {
   const { call, fill, wait, held, over } = await server({ busy: true });
-  await fill({ tenant: "a" }, CALLS_MAX + 50);
-  wait(BURST_MS);
+  await fill({ tenant: "a" }, CALLS_MAX);
+  wait(LATE_MS - 1);
+  await fill({ tenant: "a" }, CALLS_MAX);
+  wait(1);
   expect((await call({ tenant: "a" })).status).toBe(500);
-  for (const { go } of held.splice(0, 51)) {
+  for (const { go } of held.splice(0, CALLS_MAX)) {
     const answered = over();
     go();
     await answered;
   }
-  wait(1_001);
-  await fill({ tenant: "a" }, 50);
+  // As many as before, and none of them old.
+  await fill({ tenant: "a" }, CALLS_MAX);
 });
 
 it("turns away who has a share of a flood, and nobody who has none", async () => {
@@ -138,21 +139,25 @@ it("forgets the calls of who hangs up", async () => {
 it("asks nobody new who they are past the last bound", async () => {
   const { call, fill, wait } = await server({ busy: true });
   for (let n = 0; n < CALLS_LAST; n += 1) await fill({ tenant: `t${n}` }, 1);
-  wait(BURST_MS);
+  wait(LATE_MS);
   expect((await call({ tenant: null })).status).toBe(500);
 });
 
 it("counts each call of a batch, and neither a stream nor a call that waits for room", async () => {
   const { call, hold, fill, wait, held } = await server({ busy: true });
-  await hold({ tenant: "a", calls: 50 });
-  for (let n = 0; n < CALLS_LAST; n += 1) await hold({ tenant: "a", method: "reservations.watch" });
-  for (let n = 0; n < 20; n += 1) {
+  await fill({ tenant: "a", method: "reservations.watch" }, CALLS_LAST);
+  const resumes: (() => void)[] = [];
+  for (let n = 0; n < CALLS_MAX; n += 1) {
     await hold({ tenant: "a" });
-    held.at(-1)?.rest();
+    resumes.push(held.at(-1)?.rest() ?? (() => undefined));
   }
-  wait(BURST_MS);
-  await hold({ tenant: "a", calls: 14 });
+  wait(LATE_MS);
+  // Whoever rests is old, and is not looked at; who was resumed begins anew.
+  await hold({ tenant: "a", calls: CALLS_MAX - 1 });
+  await fill({ tenant: "a" }, 2);
+  wait(LATE_MS - 1);
+  for (const resume of resumes) resume();
   await fill({ tenant: "a" }, 1);
-  wait(BURST_MS);
+  wait(1);
   expect((await call({ tenant: "a" })).status).toBe(500);
 });

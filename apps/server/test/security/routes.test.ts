@@ -12,6 +12,7 @@ import { openapi } from "../../src/openapi.ts";
 
 /** What is served for others than callers of methods, and what the typed client speaks. */
 const BESIDE = [
+  "/",
   "/calendar.ics",
   "/config.json",
   "/docs/api",
@@ -70,6 +71,7 @@ async function app() {
     publicUrl: "",
     trustedProxies: [],
     tracing: null,
+    consoleFolder: "not-built",
     oidc: null,
     metricsToken: "m".repeat(32),
     openapi: openapi(),

@@ -1,0 +1,164 @@
+/** From a credential to a session: who it is, which tenants, one client, one stream. Without one: the sign-in page. */
+import { isBerthError } from "@berth/client";
+import type { Tenant, Whoami } from "@berth/client";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Suspense, lazy, useCallback, useEffect, useMemo, useState } from "react";
+import type { ReactNode } from "react";
+import { timeText } from "../format/time.ts";
+import { ErrorBox, Loading } from "../ui/states.tsx";
+import { keepCredentials, readCredentials } from "./credentials.ts";
+import type { Credentials } from "./credentials.ts";
+import { follow, pulse, streamHooks } from "./live.ts";
+import { liveStore } from "./live-store.ts";
+import { noticeOf, show } from "./notices.ts";
+import { SessionContext, clientOf } from "./session.tsx";
+import type { Session } from "./session.tsx";
+import { tokenOf } from "./token.ts";
+import { useZone } from "./zone.tsx";
+import styles from "./shell.module.css";
+
+const SignInPage = lazy(async () => ({
+  default: (await import("../pages/sign-in/sign-in-page.tsx")).SignInPage,
+}));
+
+export function SessionProvider({ children }: { readonly children: ReactNode }): ReactNode {
+  const [credentials, setCredentials] = useState(readCredentials);
+  const [message, setMessage] = useState<string | null>(null);
+  const queryClient = useQueryClient();
+  const signIn = useCallback((next: Credentials) => {
+    keepCredentials(next);
+    setMessage(null);
+    setCredentials(next);
+  }, []);
+  const signOut = useCallback(
+    (why: string | null = null) => {
+      keepCredentials(null);
+      queryClient.clear();
+      setMessage(why);
+      setCredentials(null);
+    },
+    [queryClient],
+  );
+  if (credentials === null)
+    return (
+      <Suspense fallback={<Loading what="sign-in" />}>
+        <SignInPage message={message} onSignIn={signIn} />
+      </Suspense>
+    );
+  return (
+    <SignedIn credentials={credentials} onSignOut={signOut}>
+      {children}
+    </SignedIn>
+  );
+}
+
+interface SignedInProps {
+  readonly credentials: Credentials;
+  readonly onSignOut: (why?: string | null) => void;
+  readonly children: ReactNode;
+}
+
+function SignedIn({ credentials, onSignOut, children }: SignedInProps): ReactNode {
+  const queryClient = useQueryClient();
+  const client = useMemo(
+    () =>
+      clientOf(
+        tokenOf(credentials, () => onSignOut("Your sign-in has ended.")),
+        // What changed while nobody told us is asked again.
+        streamHooks(liveStore, () => void queryClient.invalidateQueries()),
+      ),
+    [credentials, onSignOut, queryClient],
+  );
+  const who = useQuery(client.queries.access.whoami.queryOptions());
+  const tenants = useQuery(client.queries.fleet.listTenants.queryOptions());
+  const isRefused = isBerthError(who.error, "UNAUTHENTICATED");
+  useEffect(() => {
+    if (isRefused) onSignOut("This key is unknown, revoked or expired.");
+  }, [isRefused, onSignOut]);
+  if (who.data === undefined)
+    return (
+      <main className={styles.gate}>
+        {who.error && !isRefused ? (
+          <ErrorBox error={who.error} onRetry={() => void who.refetch()} />
+        ) : (
+          <Loading what="who you are" />
+        )}
+      </main>
+    );
+  return (
+    <WithTenant
+      client={client}
+      who={who.data}
+      tenants={tenants.data?.tenants ?? []}
+      onSignOut={onSignOut}
+    >
+      {children}
+    </WithTenant>
+  );
+}
+
+interface WithTenantProps {
+  readonly client: Pick<Session, "berth" | "queries">;
+  readonly who: Whoami;
+  readonly tenants: readonly Tenant[];
+  readonly onSignOut: (why?: string | null) => void;
+  readonly children: ReactNode;
+}
+
+function WithTenant({ client, who, tenants, onSignOut, children }: WithTenantProps): ReactNode {
+  const { tenant } = useSearch({ from: "__root__" });
+  const navigate = useNavigate();
+  const tenantId = tenant ?? who.tenantId;
+  useStream(client.berth, tenantId, onSignOut);
+  const session = useMemo<Session>(
+    () => ({
+      ...client,
+      who,
+      tenantId,
+      tenants,
+      setTenant: (next) =>
+        // Filters and selections are of the tenant that they were made for.
+        void navigate({ to: ".", search: next === who.tenantId ? {} : { tenant: next } }),
+      signOut: () => onSignOut(),
+    }),
+    [client, who, tenantId, tenants, navigate, onSignOut],
+  );
+  return <SessionContext value={session}>{children}</SessionContext>;
+}
+
+function useStream(
+  berth: Session["berth"],
+  tenantId: string,
+  onSignedOut: (message: string) => void,
+): void {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const { zone } = useZone();
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    liveStore.set({ kind: "connecting" });
+    const shared = { berth, tenantId, queryClient, signal };
+    const said = (at: number): string => timeText(at, zone, { now: Date.now() });
+    void follow({
+      ...shared,
+      store: liveStore,
+      onSignedOut,
+      onEvent(event) {
+        const notice = noticeOf(event, said);
+        if (!notice) return;
+        show(
+          notice,
+          () =>
+            void navigate({
+              to: ".",
+              search: (before) => ({ ...before, rsv: notice.reservationId }),
+            }),
+        );
+      },
+    });
+    pulse(shared);
+    return () => controller.abort();
+  }, [berth, tenantId, queryClient, navigate, zone, onSignedOut]);
+}

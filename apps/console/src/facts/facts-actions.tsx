@@ -1,0 +1,73 @@
+/** What may be done to the reservation; what may not is there as well, with its reason. */
+import type { Reservation } from "@berth/client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { ReactNode } from "react";
+import { toast } from "sonner";
+import { useCan } from "../access/use-can.ts";
+import { useSession } from "../app/session.tsx";
+import { Button } from "../ui/button.tsx";
+import { ErrorBox } from "../ui/states.tsx";
+import { ExtendForm } from "./extend-form.tsx";
+import styles from "./facts.module.css";
+import { ReleaseDialog } from "./release-dialog.tsx";
+import { useRepeat } from "./repeat.ts";
+
+export function FactsActions({ reservation }: { readonly reservation: Reservation }): ReactNode {
+  const may = useCan();
+  const [open, setOpen] = useState<"extend" | "release" | null>(null);
+  const row = { reservation };
+  const renew = useRenew(reservation);
+  const repeat = useRepeat(reservation);
+  return (
+    <>
+      <div className={styles["actions"]}>
+        <Button
+          size="small"
+          reason={may("reservations.renew", row)}
+          busy={renew.isPending}
+          onPress={() => renew.mutate()}
+        >
+          Renew
+        </Button>
+        <Button
+          size="small"
+          reason={may("reservations.extend", row)}
+          pressed={open === "extend"}
+          onPress={() => setOpen(open === "extend" ? null : "extend")}
+        >
+          Extend
+        </Button>
+        <Button size="small" reason={may("reservations.create", row)} onPress={repeat}>
+          Book again
+        </Button>
+        <Button
+          size="small"
+          reason={may("reservations.release", row)}
+          onPress={() => setOpen("release")}
+        >
+          Release
+        </Button>
+      </div>
+      {renew.error !== null && <ErrorBox error={renew.error} />}
+      {open === "extend" && may("reservations.extend", row) === null && (
+        <ExtendForm reservation={reservation} onDone={() => setOpen(null)} />
+      )}
+      {open === "release" && (
+        <ReleaseDialog reservationId={reservation.id} onClose={() => setOpen(null)} />
+      )}
+    </>
+  );
+}
+
+function useRenew({ id }: Reservation) {
+  const { berth, tenantId } = useSession();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => berth.reservations.renew({ tenantId, reservationId: id }),
+    onSuccess: () => {
+      toast.success("Renewed");
+      void client.invalidateQueries();
+    },
+  });
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { agoText, durationInput, durationText, parseDuration } from "./duration.ts";
+import { gpusText, modelText, number } from "./gpus.ts";
+import { crossesClockChange, rangeText, timeText, utcText, zoneName } from "./time.ts";
+
+const MONDAY = Date.parse("2026-12-07T08:00:00Z");
+const BERLIN = "Europe/Berlin";
+
+describe("a time", () => {
+  it("names its zone beside it", () => {
+    expect(timeText(MONDAY, BERLIN)).toBe("Mon 7 Dec 09:00 CET");
+    expect(timeText(MONDAY, "America/New_York")).toBe("Mon 7 Dec 03:00 EST");
+    expect(timeText(MONDAY, "Asia/Tokyo")).toBe("Mon 7 Dec 17:00 GMT+9");
+    expect(timeText(MONDAY, "UTC")).toBe("Mon 7 Dec 08:00 UTC");
+    expect(zoneName(Date.parse("2026-07-01T00:00:00Z"), BERLIN)).toBe("CEST");
+  });
+
+  it("names the year where it is another one", () => {
+    const now = Date.parse("2026-12-30T00:00:00Z");
+    expect(timeText(Date.parse("2027-01-04T08:00:00Z"), BERLIN, { now })).toBe(
+      "Mon 4 Jan 2027 09:00 CET",
+    );
+  });
+
+  it("has UTC in its title, to the second", () => {
+    expect(utcText(MONDAY)).toBe("Mon 7 Dec 2026 08:00:00 UTC");
+  });
+
+  it("in a range says the day once, and both zones over a change of the clocks", () => {
+    expect(rangeText(MONDAY, MONDAY + 28_800_000, BERLIN)).toBe("Mon 7 Dec 09:00 – 17:00 CET");
+    const [from, to] = ["2026-10-24T08:00:00Z", "2026-10-26T08:00:00Z"].map(Date.parse);
+    expect(rangeText(from ?? 0, to ?? 0, BERLIN)).toBe(
+      "Sat 24 Oct 10:00 CEST – Mon 26 Oct 09:00 CET",
+    );
+    expect(crossesClockChange(from ?? 0, to ?? 0, BERLIN)).toBe(true);
+    expect(crossesClockChange(from ?? 0, to ?? 0, "UTC")).toBe(false);
+  });
+});
+
+describe("a length", () => {
+  it.each([
+    ["7d", 604_800_000],
+    ["2h 30m", 9_000_000],
+    ["4", 14_400_000],
+    ["1w", 604_800_000],
+    ["1.5", 5_400_000],
+  ])("%s is read", (text, ms) => expect(parseDuration(text)).toBe(ms));
+
+  it.each(["", "0", "soon", "-1h", "1y", "<img>"])("%s is none", (text) =>
+    expect(parseDuration(text)).toBeNull(),
+  );
+
+  it("is said by its two greatest parts, and written so that it is read again", () => {
+    expect(durationText(604_800_000)).toBe("7 d");
+    expect(durationText(9_000_000)).toBe("2 h 30 min");
+    expect(durationText(90_061_000)).toBe("1 d 1 h");
+    expect(durationText(-5)).toBe("0 s");
+    for (const ms of [604_800_000, 9_000_000, 90_061_000])
+      expect(parseDuration(durationInput(ms))).toBe(ms);
+  });
+
+  it("from now is coarse", () => {
+    expect(agoText(10_800_000, 0)).toBe("in 3 h");
+    expect(agoText(0, 300_000)).toBe("5 min ago");
+    expect(agoText(500, 0)).toBe("now");
+  });
+});
+
+it("counts and models are short", () => {
+  expect([gpusText(1), gpusText(16), number(8_000)]).toEqual(["1 GPU", "16 GPUs", "8,000"]);
+  expect(modelText("NVIDIA-H100-80GB-HBM3")).toBe("H100 80GB HBM3");
+  expect(modelText(null)).toBe("no model");
+});

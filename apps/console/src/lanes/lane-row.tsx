@@ -1,0 +1,130 @@
+/** One lane: its name, and a button for each span that the window shows. */
+import { memo } from "react";
+import type { ReactNode } from "react";
+import { rangeText } from "../format/time.ts";
+import styles from "./lanes.module.css";
+import { drawn, rectsOf, toInstant } from "./model.ts";
+import type { Lane, LaneSpan, Rect, SpanKind, StackedLane, TimeWindow } from "./model.ts";
+import { useDrag } from "./use-drag.ts";
+
+/** Height of a row of bars, and what is above and below them, in pixels. */
+export const ROW_PX = 22;
+export const PAD_PX = 5;
+
+/** What a kind is called, for the name of a bar and the key below the lanes. */
+export const KIND_TEXT: Readonly<Record<SpanKind, string>> = {
+  mine: "mine",
+  spot: "mine, spot",
+  booked: "booked",
+  withheld: "set aside",
+  maintenance: "maintenance",
+};
+
+/** What all lanes share. */
+export interface LaneView {
+  readonly window: TimeWindow;
+  readonly width: number;
+  readonly zone: string;
+  readonly selected: string | null;
+  onSelect(span: LaneSpan, lane: Lane): void;
+  onFocus(laneId: string, spanId: string): void;
+  readonly onDraw?: ((lane: Lane, window: TimeWindow) => void) | undefined;
+}
+
+interface RowProps {
+  readonly stacked: StackedLane;
+  readonly view: LaneView;
+  readonly top: number;
+  /** The bar that the tab key reaches, when it is in this lane. */
+  readonly tabStop: string | null;
+}
+
+export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: RowProps): ReactNode {
+  const { lane, rows } = stacked;
+  const { onDraw, width, window } = view;
+  const draw = onDraw
+    ? ({ from, to }: { from: number; to: number }): void =>
+        onDraw(lane, toDrawn(toInstant(from, window, width), toInstant(to, window, width), window))
+    : undefined;
+  const { drag, onPointerDown } = useDrag(draw);
+  const height = rows * ROW_PX + 2 * PAD_PX;
+  return (
+    <div
+      role="group"
+      aria-label={lane.label}
+      data-lane={lane.id}
+      className={styles["lane"]}
+      style={{ top, height }}
+    >
+      <div
+        className={styles["name"]}
+        title={lane.note ? `${lane.label}, ${lane.note}` : lane.label}
+      >
+        {lane.label}
+        {lane.note && <small> {lane.note}</small>}
+      </div>
+      <div
+        className={styles["track"]}
+        data-drawable={draw !== undefined}
+        onPointerDown={onPointerDown}
+      >
+        {rectsOf(stacked, window, width).map((rect) => (
+          <Bar
+            key={rect.span.id}
+            rect={rect}
+            lane={lane}
+            view={view}
+            isStop={rect.span.id === tabStop}
+          />
+        ))}
+        {drag && (
+          <div
+            className={styles["drawn"]}
+            style={{ left: Math.min(drag.from, drag.to), width: Math.abs(drag.to - drag.from) }}
+          />
+        )}
+      </div>
+    </div>
+  );
+});
+
+interface BarProps {
+  readonly rect: Rect;
+  readonly lane: Lane;
+  readonly view: LaneView;
+  readonly isStop: boolean;
+}
+
+function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
+  const { cut, left, row, span, width } = rect;
+  const when = rangeText(span.start, span.end, view.zone);
+  const name = `${span.label}, ${KIND_TEXT[span.kind]}, ${lane.label}, ${when}`;
+  const room = width > 58 ? "text" : width > 13 ? "glyph" : "none";
+  const isSelected = span.reservationId !== null && span.reservationId === view.selected;
+  return (
+    <button
+      type="button"
+      className={styles["bar"]}
+      data-kind={span.kind}
+      data-span={span.id}
+      data-room={room}
+      data-cut-start={cut.start || undefined}
+      data-cut-end={cut.end || undefined}
+      aria-label={name}
+      aria-pressed={isSelected}
+      title={name}
+      tabIndex={isStop ? 0 : -1}
+      style={{ left, width, top: PAD_PX + row * ROW_PX }}
+      onClick={() => view.onSelect(span, lane)}
+      onFocus={() => view.onFocus(lane.id, span.id)}
+    >
+      {room === "text" ? span.label : null}
+    </button>
+  );
+}
+
+/** Steps that suit what is looked at: quarters of an hour in a short window, else half hours, which suit most zones. */
+function toDrawn(one: number, other: number, { from, to }: TimeWindow): TimeWindow {
+  const isShort = to - from <= 12 * 3_600_000;
+  return drawn(one, other, (isShort ? 15 : 30) * 60_000);
+}

@@ -1,0 +1,18 @@
+/** The key of the lanes. */
+import type { ReactNode } from "react";
+import { KIND_TEXT } from "./lane-row.tsx";
+import styles from "./lanes.module.css";
+import type { SpanKind } from "./model.ts";
+
+export function LanesKey(): ReactNode {
+  return (
+    <ul className={styles["key"]} aria-label="Key of the calendar">
+      {(Object.keys(KIND_TEXT) as SpanKind[]).map((kind) => (
+        <li key={kind}>
+          <span className={styles["bar"]} data-kind={kind} aria-hidden="true" />
+          {KIND_TEXT[kind]}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,177 @@
+/**
+ * The lane timeline. Lanes are virtual rows, bars are real buttons placed by arithmetic, and what the window does not
+ * show is not in the document. The tab key stops once; arrows go from bar to bar, over lanes that are not rendered yet.
+ */
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
+import type { Range } from "@tanstack/react-virtual";
+import { useCallback, useMemo, useRef, useState } from "react";
+import type { ReactNode } from "react";
+import { Axis } from "./axis.tsx";
+import { LaneRow, PAD_PX, ROW_PX } from "./lane-row.tsx";
+import type { LaneView } from "./lane-row.tsx";
+import styles from "./lanes.module.css";
+import { rectsOf, stack, toPixel } from "./model.ts";
+import type { Lane, LaneSpan, StackedLane, TimeWindow } from "./model.ts";
+import { ticksOf } from "./ticks.ts";
+import { useLaneKeys } from "./use-lane-keys.ts";
+import { useWidth } from "./use-width.ts";
+
+export interface LanesProps {
+  /** What the lanes show, for a screen reader. */
+  readonly label: string;
+  readonly lanes: readonly Lane[];
+  readonly window: TimeWindow;
+  readonly now: number;
+  readonly zone: string;
+  /** The selected reservation: all of its bars are lit. */
+  readonly selected: string | null;
+  onWindow(window: TimeWindow): void;
+  onSelect(span: LaneSpan, lane: Lane): void;
+  /** A stretch was drawn on the empty part of a lane; absent: nothing can be drawn. */
+  readonly onDraw?: ((lane: Lane, window: TimeWindow) => void) | undefined;
+}
+
+/** Room that a mark of the axis needs. */
+const TICK_PX = 96;
+
+export function Lanes(props: LanesProps): ReactNode {
+  const { label, lanes, window, now, zone, selected, onDraw, onSelect, onWindow } = props;
+  const stacked = useMemo(() => lanes.map(stack), [lanes]);
+  const [measure, width] = useWidth();
+  const box = useRef<HTMLDivElement>(null);
+  const [active, setActive] = useState<{ laneId: string; spanId: string } | null>(null);
+  const activeAt = active ? stacked.findIndex(({ lane }) => lane.id === active.laneId) : -1;
+  const virtual = useLaneRows(stacked, box, activeAt);
+  const onFocus = useCallback(
+    (laneId: string, spanId: string) => setActive({ laneId, spanId }),
+    [],
+  );
+  const view = useMemo<LaneView>(
+    () => ({ window, width, zone, selected, onSelect, onFocus, onDraw }),
+    [window, width, zone, selected, onSelect, onFocus, onDraw],
+  );
+  const ticks = useMemo(
+    () => ticksOf(window, zone, Math.max(2, Math.floor(width / TICK_PX))),
+    [window, zone, width],
+  );
+  const stop = tabStopOf(stacked, { active, rows: virtual.getVirtualItems(), window, width });
+  const onKeyDown = useLaneKeys({ stacked, active, window, width, virtual, box, onWindow });
+
+  return (
+    // It can be reached and scrolled by the keyboard also while there is no bar in it.
+    <div
+      ref={box}
+      role="group"
+      aria-label={label}
+      className={styles["box"]}
+      onKeyDown={onKeyDown}
+      tabIndex={stop === null ? 0 : undefined}
+    >
+      <div className={styles["sheet"]}>
+        <Axis
+          window={window}
+          now={now}
+          width={width}
+          ticks={ticks}
+          zone={zone}
+          onWindow={onWindow}
+        />
+        <div className={styles["body"]} style={{ height: virtual.getTotalSize() }}>
+          <div ref={measure} className={styles["ground"]} aria-hidden="true">
+            {width > 0 && <Ground window={window} width={width} now={now} ticks={ticks} />}
+          </div>
+          {width > 0 &&
+            virtual.getVirtualItems().map(({ index, start }) => {
+              const lane = stacked[index];
+              if (!lane) return null;
+              const tabStop = stop?.laneId === lane.lane.id ? stop.spanId : null;
+              return (
+                <LaneRow
+                  key={lane.lane.id}
+                  stacked={lane}
+                  view={view}
+                  top={start}
+                  tabStop={tabStop}
+                />
+              );
+            })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** The lane that has the focus stays rendered, or the focus would be lost with it. */
+function useLaneRows(
+  stacked: readonly StackedLane[],
+  box: { readonly current: HTMLDivElement | null },
+  activeAt: number,
+) {
+  const rangeExtractor = useCallback(
+    (range: Range) => {
+      const shown = defaultRangeExtractor(range);
+      return activeAt === -1 || activeAt >= range.count || shown.includes(activeAt)
+        ? shown
+        : [...shown, activeAt].toSorted((a, b) => a - b);
+    },
+    [activeAt],
+  );
+  return useVirtualizer<HTMLDivElement, HTMLDivElement>({
+    count: stacked.length,
+    getScrollElement: () => box.current,
+    estimateSize: (index) => (stacked[index]?.rows ?? 1) * ROW_PX + 2 * PAD_PX,
+    getItemKey: (index) => stacked[index]?.lane.id ?? index,
+    overscan: 4,
+    rangeExtractor,
+  });
+}
+
+interface Shown {
+  readonly active: { readonly laneId: string; readonly spanId: string } | null;
+  readonly rows: readonly { readonly index: number }[];
+  readonly window: TimeWindow;
+  readonly width: number;
+}
+
+/** The bar that had the focus last, else the first one that is rendered. */
+function tabStopOf(stacked: readonly StackedLane[], { active, rows, window, width }: Shown) {
+  let first: { laneId: string; spanId: string } | null = null;
+  for (const { index } of rows) {
+    const lane = stacked[index];
+    const rects = lane ? rectsOf(lane, window, width) : [];
+    if (lane?.lane.id === active?.laneId && rects.some(({ span }) => span.id === active?.spanId))
+      return active;
+    if (!first && lane && rects[0]) first = { laneId: lane.lane.id, spanId: rects[0].span.id };
+  }
+  return first;
+}
+
+interface GroundProps {
+  readonly window: TimeWindow;
+  readonly width: number;
+  readonly now: number;
+  readonly ticks: readonly { readonly at: number; readonly isDay: boolean }[];
+}
+
+/** Behind the bars: what is past, the marks of the axis, and the present. */
+function Ground({ window, width, now, ticks }: GroundProps): ReactNode {
+  const present = toPixel(now, window, width);
+  return (
+    <>
+      {present > 0 && (
+        <div className={styles["past"]} style={{ width: Math.min(width, present) }} />
+      )}
+      {ticks.map(({ at, isDay }) => (
+        <div
+          key={at}
+          className={styles["gridline"]}
+          data-day={isDay || undefined}
+          style={{ left: toPixel(at, window, width) }}
+        />
+      ))}
+      {present >= 0 && present <= width && (
+        <div className={styles["now"]} style={{ left: present }} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,91 @@
+/** Nodes and reservations as lanes. Pure: what the API answers in, lanes out. */
+import type { NodeSchedule, Reservation, Span, UnitSchedule } from "@berth/client";
+import { shortId, whatText } from "../facts/describe.ts";
+import { countText, gpusText } from "../format/gpus.ts";
+import type { Lane, LaneSpan, SpanKind } from "./model.ts";
+
+/** Own reservations by id: what they are called and whether they are spot. */
+export type Known = ReadonlyMap<string, Reservation>;
+
+const KINDS: Readonly<Record<string, SpanKind>> = {
+  mine: "mine",
+  busy: "booked",
+  maintenance: "maintenance",
+  withheld: "withheld",
+};
+
+/**
+ * A node's lane: units that are taken by the same booking for the same time are one bar, which says how many. Of
+ * bookings of others nothing is known but the time, so those that begin and end together are one bar as well.
+ */
+export function laneOfNode(node: NodeSchedule, known: Known): Lane {
+  const bars = new Map<string, { span: Span; units: UnitSchedule[] }>();
+  for (const unit of node.units)
+    for (const span of unit.spans) {
+      const key = `${span.kind} ${span.reservationId ?? ""} ${span.start} ${span.end}`;
+      const bar = bars.get(key);
+      if (bar) bar.units.push(unit);
+      else bars.set(key, { span, units: [unit] });
+    }
+  const spans = [...bars].map(([id, { span, units }]) => spanOf(id, { span, units }, known));
+  const rack = node.labels["rack"];
+  return { id: node.id, label: node.name, spans, ...(rack === undefined ? {} : { note: rack }) };
+}
+
+/** Nodes by name as people count: node-9 before node-10. */
+export function nodeLanes(nodes: readonly NodeSchedule[], known: Known): Lane[] {
+  const names = new Intl.Collator("en", { numeric: true });
+  return nodes
+    .map((node) => laneOfNode(node, known))
+    .toSorted((a, b) => names.compare(a.label, b.label));
+}
+
+/** A lane a reservation, by start: what runs or comes before what is over. */
+export function reservationLanes(reservations: readonly Reservation[]): Lane[] {
+  return reservations
+    .toSorted((a, b) => a.start - b.start)
+    .map((reservation) => {
+      const { end, endedAt, id, spot, start } = reservation;
+      const span: LaneSpan = {
+        id,
+        start,
+        // What ended early takes nothing after that.
+        end: Math.max(start, Math.min(end, endedAt ?? end)),
+        kind: spot ? "spot" : "mine",
+        label: whatText(reservation),
+        reservationId: id,
+      };
+      return { id, label: shortId(id), spans: [span] };
+    });
+}
+
+function spanOf(
+  id: string,
+  { span, units }: { readonly span: Span; readonly units: readonly UnitSchedule[] },
+  known: Known,
+): LaneSpan {
+  const { end, reservationId, start } = span;
+  const reservation = reservationId === null ? undefined : known.get(reservationId);
+  const kind = KINDS[span.kind] ?? "booked";
+  const label = kind === "maintenance" ? "maintenance" : unitsText(units);
+  return {
+    id,
+    start,
+    end,
+    reservationId,
+    kind: reservation?.spot === true && kind === "mine" ? "spot" : kind,
+    label,
+  };
+}
+
+/** GPUs say how much of the node it is; what comes beside them goes without saying. */
+function unitsText(units: readonly UnitSchedule[]): string {
+  const gpus = units.filter((unit) => unit.class === "gpu").length;
+  if (gpus > 0) return gpusText(gpus);
+  const [first] = units;
+  const parts = units.filter((unit) => unit.class === "gpu.mig" || unit.class === "gpu.slot");
+  if (parts.length === 1 && first) return first.profile ?? "1 GPU slot";
+  return parts.length > 1
+    ? countText(parts.length, "GPU part")
+    : countText(units.length, "other unit");
+}

@@ -1,0 +1,176 @@
+/**
+ * The GPU map's arithmetic, without a screen: each node becomes a row, each GPU a cell with one state, and what a GPU
+ * is shared out into becomes parts of its cell. State and ownership are one value, so that no cell is told by two
+ * colours that contradict each other.
+ */
+import type { NodeSchedule, Span, UnitSchedule } from "@berth/client";
+
+/**
+ * What a cell says, the first that holds:
+ * `down` faulty or on a node that is out of service, and not booked by the viewer; `mine` and `spot` the viewer's own
+ * booking runs; `booked` somebody else's does; `market` set aside and sold as spot; `withheld` set aside;
+ * `maintenance` planned work runs; `later` a booking is to come; `free`.
+ */
+export type CellState =
+  | "free"
+  | "later"
+  | "mine"
+  | "spot"
+  | "booked"
+  | "market"
+  | "withheld"
+  | "maintenance"
+  | "down";
+
+/** A part of a GPU: a MIG instance or a slot. */
+export interface CellPart {
+  readonly unitId: string;
+  /** Its MIG profile, or `slot`. */
+  readonly name: string;
+  readonly state: CellState;
+  /** The viewer's own reservation that has it now or next. */
+  readonly reservationId: string | null;
+}
+
+/** A GPU of the map. */
+export interface Cell {
+  readonly unitId: string;
+  /** Its number on the node. */
+  readonly index: number;
+  readonly model: string | null;
+  readonly nvlinkDomain: string | null;
+  readonly state: CellState;
+  /** The viewer's own reservation that has it now or next, or one of its parts. */
+  readonly reservationId: string | null;
+  /** When the state ends that it has now, or `later` begins; null when nobody knows. */
+  readonly until: number | null;
+  readonly healthy: boolean;
+  /** Empty for a GPU that is not shared out. */
+  readonly parts: readonly CellPart[];
+}
+
+/** A node of the map. */
+export interface CellRow {
+  readonly nodeId: string;
+  readonly name: string;
+  readonly nodeState: string;
+  readonly group: string;
+  readonly cells: readonly Cell[];
+}
+
+/** What is known beside the nodes' own spans. */
+export interface CellFacts {
+  readonly now: number;
+  /** The viewer's own spot reservations. */
+  readonly spot?: ReadonlySet<string> | undefined;
+  /** Units that are set aside and on the spot market. */
+  readonly market?: ReadonlySet<string> | undefined;
+}
+
+/** By what rows are put together. */
+export type Grouping = "rack" | "nvlink";
+
+interface Standing {
+  readonly state: CellState;
+  readonly reservationId: string | null;
+  readonly until: number | null;
+}
+
+/** A node's row. GPUs in order of their numbers; parts in the order of theirs. */
+export function rowOf(node: NodeSchedule, facts: CellFacts, grouping: Grouping = "rack"): CellRow {
+  const parts = Map.groupBy(
+    node.units.filter(({ parentUnitId }) => parentUnitId !== null),
+    ({ parentUnitId }) => parentUnitId,
+  );
+  const cells = node.units
+    .filter((unit) => unit.class === "gpu")
+    .toSorted((a, b) => a.index - b.index)
+    .map((gpu) => cellOf(node, { gpu, parts: parts.get(gpu.id) ?? [] }, facts));
+  return {
+    nodeId: node.id,
+    name: node.name,
+    nodeState: node.state,
+    group: groupOf(node, grouping),
+    cells,
+  };
+}
+
+/** Rows by group, then by name as people count: node-9 before node-10. */
+export function rowsOf(
+  nodes: readonly NodeSchedule[],
+  facts: CellFacts,
+  grouping: Grouping = "rack",
+): CellRow[] {
+  const names = new Intl.Collator("en", { numeric: true });
+  return nodes
+    .map((node) => rowOf(node, facts, grouping))
+    .toSorted((a, b) => names.compare(a.group, b.group) || names.compare(a.name, b.name));
+}
+
+/** A domain that every node has its own of groups nothing: such a node stands by itself. */
+function groupOf(node: NodeSchedule, grouping: Grouping): string {
+  if (grouping === "rack") return node.labels["rack"] ?? "";
+  return node.units.find(({ nvlinkDomain }) => nvlinkDomain !== null)?.nvlinkDomain ?? "";
+}
+
+function cellOf(
+  node: NodeSchedule,
+  { gpu, parts }: { gpu: UnitSchedule; parts: readonly UnitSchedule[] },
+  facts: CellFacts,
+): Cell {
+  const shown = parts
+    .toSorted((a, b) => (a.placement ?? a.index) - (b.placement ?? b.index))
+    .map((part): CellPart => {
+      const { state, reservationId } = standingOf(node, part, facts);
+      return { unitId: part.id, name: part.profile ?? "slot", state, reservationId };
+    });
+  const whole = standingOf(node, gpu, facts);
+  const standing = shown.length > 0 && whole.state === "free" ? shared(shown) : whole;
+  const { id: unitId, index, model, nvlinkDomain, healthy } = gpu;
+  return { unitId, index, model, nvlinkDomain, healthy, parts: shown, ...standing };
+}
+
+/** A GPU that is shared out is what most concerns the viewer of its parts. */
+function shared(parts: readonly CellPart[]): Standing {
+  const order: readonly CellState[] = ["mine", "spot", "booked", "later"];
+  const state = order.find((each) => parts.some((part) => part.state === each)) ?? "free";
+  const own = parts.find(({ reservationId }) => reservationId !== null);
+  return { state, reservationId: own?.reservationId ?? null, until: null };
+}
+
+function standingOf(node: NodeSchedule, unit: UnitSchedule, facts: CellFacts): Standing {
+  const { now } = facts;
+  const running = unit.spans.filter(({ start, end }) => start <= now && now < end);
+  const find = (kind: Span["kind"]): Span | undefined => running.find((span) => span.kind === kind);
+  const mine = find("mine");
+  const id = mine?.reservationId ?? null;
+  if (mine) return taken(id !== null && facts.spot?.has(id) ? "spot" : "mine", mine);
+  if (!unit.healthy) return { state: "down", reservationId: null, until: null };
+  const busy = find("busy");
+  if (busy) return taken("booked", busy);
+  const maintenance = find("maintenance");
+  if (maintenance) return taken("maintenance", maintenance);
+  if (node.state !== "ready") return { state: "down", reservationId: null, until: null };
+  const withheld = find("withheld");
+  if (withheld) return taken(facts.market?.has(unit.id) ? "market" : "withheld", withheld);
+  return later(unit, now);
+}
+
+function taken(state: CellState, { end, reservationId }: Span): Standing {
+  return { state, reservationId, until: end };
+}
+
+function later({ spans }: UnitSchedule, now: number): Standing {
+  const coming = spans.filter(({ start, kind }) => start > now && kind !== "withheld");
+  const own = coming.find(({ kind }) => kind === "mine");
+  const next = own ?? coming[0];
+  if (!next) return { state: "free", reservationId: null, until: null };
+  return { state: "later", reservationId: next.reservationId, until: next.start };
+}
+
+/** How many of a cell's parts can be booked, in words for the cell; null for a whole GPU. */
+export function partsFree({ parts }: Cell): { free: number; used: number } | null {
+  if (parts.length === 0) return null;
+  const free = parts.filter(({ state }) => state === "free" || state === "later").length;
+  return { free, used: parts.length - free };
+}

@@ -1,0 +1,29 @@
+/** The rows of the map with a line before each group. Rows come sorted by group. */
+import type { CellRow } from "./cells.ts";
+
+/** A line of the map. */
+export type MapLine =
+  | { readonly kind: "node"; readonly row: CellRow }
+  | {
+      readonly kind: "group";
+      /** "" for nodes that are in none. */
+      readonly group: string;
+      readonly nodes: number;
+      readonly gpus: number;
+      readonly free: number;
+    };
+
+/** Without lines between when there is but one group that has no name. */
+export function linesOf(rows: readonly CellRow[]): MapLine[] {
+  const groups = Map.groupBy(rows, ({ group }) => group);
+  if (groups.size === 1 && groups.has("")) return rows.map((row) => ({ kind: "node", row }));
+  return [...groups].flatMap(([group, members]): MapLine[] => {
+    const cells = members.flatMap((row) => row.cells);
+    const free = cells.filter(({ state }) => state === "free" || state === "later").length;
+    const header = { group, nodes: members.length, gpus: cells.length, free } as const;
+    return [
+      { kind: "group", ...header },
+      ...members.map((row) => ({ kind: "node", row }) as const),
+    ];
+  });
+}

@@ -1,0 +1,170 @@
+/** The booking form without a screen: what is typed, what is wrong with it, and the request that it makes. Pure. */
+import { gpus, nodes } from "@berth/client";
+import type { BookingRequest, BookingShape, Pool } from "@berth/client";
+import { parseDuration } from "../../format/duration.ts";
+import { gpusText } from "../../format/gpus.ts";
+import type { BookSearch, TogetherChoice } from "./search.ts";
+
+/** What is booked: whole GPUs, parts of one, or whole nodes. */
+export type Kind = "gpu" | "gpu.mig" | "gpu.slot" | "node";
+
+export interface BookForm {
+  readonly kind: Kind;
+  /** As it is typed. */
+  readonly count: string;
+  readonly together: TogetherChoice;
+  /** Null = now. */
+  readonly start: number | null;
+  /** As it is typed. */
+  readonly duration: string;
+  readonly spot: boolean;
+  /** The MIG profile, or the profile that leased nodes are set up with. */
+  readonly profile: string;
+  /** How often it has to be renewed; empty: never. */
+  readonly lease: string;
+  /** A tag of the tenant's own; empty: none. */
+  readonly project: string;
+}
+
+/** What is wrong, by field. */
+export type FormErrors = { readonly [K in keyof BookForm]?: string };
+
+export type Ask =
+  | {
+      readonly ok: true;
+      readonly request: BookingRequest;
+      readonly words: string;
+      readonly count: number;
+    }
+  | { readonly ok: false; readonly errors: FormErrors };
+
+export interface PoolFacts {
+  readonly id: string;
+  /** GPUs of one node. */
+  readonly perNode: number;
+}
+
+/** What is booked in a pool that is cut so. */
+export function kindOf({ sharing }: Pick<Pool, "sharing">): Kind {
+  if (sharing === "mig") return "gpu.mig";
+  return sharing === "exclusive" ? "gpu" : "gpu.slot";
+}
+
+export function formOf(search: BookSearch, kind: Kind): BookForm {
+  return {
+    kind,
+    count: String(search.gpus ?? 8),
+    together: search.together ?? "any",
+    start: search.start ?? null,
+    duration: search.for ?? "4h",
+    spot: search.spot ?? false,
+    profile: "",
+    lease: "",
+    project: "",
+  };
+}
+
+/** The form as an address; what is as it begins is left out. */
+export function searchOf(form: BookForm, poolId: string): BookSearch {
+  const count = Number(form.count);
+  return {
+    pool: poolId,
+    ...(Number.isInteger(count) && count > 0 ? { gpus: count } : {}),
+    ...(form.together === "any" ? {} : { together: form.together }),
+    ...(form.start === null ? {} : { start: form.start }),
+    ...(form.duration.trim() === "" ? {} : { for: form.duration.trim() }),
+    ...(form.spot ? { spot: true } : {}),
+  };
+}
+
+const PROJECT = /^prj_[0-9a-hjkmnp-tv-z]{26,52}$/;
+const LEASE_MIN_S = 30;
+const LEASE_MAX_S = 86_400;
+
+/** The request that the form makes in a pool, or what is wrong with it. */
+export function askOf(form: BookForm, tenantId: string, pool: PoolFacts): Ask {
+  const shaped = shapeOf(form, pool.perNode);
+  const duration = parseDuration(form.duration);
+  const lease = form.lease.trim() === "" ? null : parseDuration(form.lease);
+  const leaseSeconds = lease === null ? null : Math.round(lease / 1_000);
+  const errors: FormErrors = {
+    ...shaped.errors,
+    ...(duration === null ? { duration: "Such as 4h, 7d or 1d12h" } : {}),
+    ...(form.lease.trim() !== "" && !isLease(leaseSeconds)
+      ? { lease: "From 30s to 24h, or empty" }
+      : {}),
+    ...(form.project !== "" && !PROJECT.test(form.project)
+      ? { project: "A tag is prj_ and 26 letters and digits" }
+      : {}),
+  };
+  if (shaped.shape === null || duration === null || Object.keys(errors).length > 0)
+    return { ok: false, errors };
+  const request: BookingRequest = {
+    tenantId,
+    poolId: pool.id,
+    ...shaped.shape,
+    ...(form.start === null ? {} : { start: form.start }),
+    duration,
+    ...(form.spot ? { spot: true } : {}),
+    ...(leaseSeconds === null ? {} : { leaseSeconds }),
+    ...(form.project === "" ? {} : { projectId: form.project }),
+  };
+  return { ok: true, request, words: shaped.words, count: Number(form.count) };
+}
+
+function isLease(seconds: number | null): boolean {
+  return seconds !== null && seconds >= LEASE_MIN_S && seconds <= LEASE_MAX_S;
+}
+
+interface Shaped {
+  readonly shape: (BookingShape & Pick<BookingRequest, "devices">) | null;
+  readonly words: string;
+  readonly errors: FormErrors;
+}
+
+function shapeOf(form: BookForm, perNode: number): Shaped {
+  const count = Number(form.count);
+  if (form.count.trim() === "" || !Number.isInteger(count) || count < 1)
+    return wrong({ count: "A whole number from 1 on" });
+  try {
+    return shapeOfCount(form, count, perNode);
+  } catch (error) {
+    if (error instanceof RangeError) return wrong({ count: sentence(error.message) });
+    throw error;
+  }
+}
+
+function shapeOfCount(form: BookForm, count: number, perNode: number): Shaped {
+  const { kind, together, profile } = form;
+  if (kind === "gpu") {
+    const wish = together === "any" ? {} : { together };
+    const shape = gpus(count, { ...wish, perNode });
+    return { shape: { ...shape }, words: shape.words, errors: {} };
+  }
+  if (kind === "node") {
+    if (profile === "") return wrong({ profile: "The profile that the nodes are set up with" });
+    const isApart = together === "any" || together === "node" || together === "nvlink";
+    const wish = isApart ? {} : { together };
+    const shape = nodes(count, { ...wish, node: { profileId: profile } });
+    return { shape: { ...shape }, words: shape.words, errors: {} };
+  }
+  const selector = profile === "" ? {} : { selector: { profile } };
+  const noun = kind === "gpu.mig" ? `MIG ${count === 1 ? "instance" : "instances"}` : "GPU slots";
+  return {
+    shape: { devices: [{ class: kind, count, ...selector }] },
+    words: `${count} ${noun} on one node`,
+    errors: {},
+  };
+}
+
+const wrong = (errors: FormErrors): Shaped => ({ shape: null, words: "", errors });
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `16 GPUs`, `2 nodes`, `1 MIG instance`. */
+export function countedText({ kind, count }: Pick<BookForm, "kind" | "count">): string {
+  const number = Number(count);
+  if (kind === "gpu") return gpusText(number);
+  const noun = { "gpu.mig": "MIG instance", "gpu.slot": "GPU slot", node: "node" }[kind];
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

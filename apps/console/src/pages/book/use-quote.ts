@@ -1,0 +1,77 @@
+/**
+ * The preview as one types: the request and its concessions in one quote, a moment after the last key. A quote that is
+ * not wanted any more is aborted; an event that touches bookings asks again.
+ */
+import type { Quote, QuotedShape } from "@berth/client";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { useSession } from "../../app/session.tsx";
+import { concessionsOf, fitting, shapeOf } from "./concessions.ts";
+import type { Concession } from "./concessions.ts";
+import { askOf } from "./form.ts";
+import type { Ask, BookForm, PoolFacts } from "./form.ts";
+
+const PAUSE_MS = 150;
+
+export interface Quoting {
+  /** What the form asks for now. */
+  readonly ask: Ask;
+  /** The answer; null while there is none yet. */
+  readonly answer: QuotedShape | null;
+  /** What fits instead; empty when it fits. */
+  readonly concessions: readonly Concession[];
+  /** The answer is to the form as it stands, and nothing newer is on its way. */
+  readonly isCurrent: boolean;
+  readonly error: unknown;
+  again(): Promise<unknown>;
+}
+
+export function useQuote(form: BookForm, pool: PoolFacts): Quoting {
+  const { queries, tenantId } = useSession();
+  const settled = useSettled(form, PAUSE_MS);
+  const ask = useMemo(() => askOf(form, tenantId, pool), [form, tenantId, pool]);
+  const asked = useMemo(() => askOf(settled, tenantId, pool), [settled, tenantId, pool]);
+  const tries = useMemo(() => concessionsOf(settled, tenantId, pool), [settled, tenantId, pool]);
+  const shapes = asked.ok ? [shapeOf(asked.request), ...tries.map(({ shape }) => shape)] : [];
+  const query = useQuery({
+    ...queries.reservations.quote.queryOptions({
+      tenantId,
+      poolId: pool.id,
+      // The smallest request: everything is laid over it, and a gang could not be laid away.
+      devices: [{ class: "gpu", count: 1 }],
+      duration: asked.ok ? asked.request.duration : "1h",
+      alternatives: shapes,
+    }),
+    enabled: asked.ok,
+    placeholderData: keepPreviousData,
+  });
+  const answer = asked.ok ? firstOf(query.data) : null;
+  return {
+    ask,
+    answer,
+    concessions: query.data && !query.isPlaceholderData ? fittingOf(query.data, tries) : [],
+    isCurrent: form === settled && answer !== null && !query.isPlaceholderData,
+    error: query.error,
+    again: () => query.refetch(),
+  };
+}
+
+function firstOf(quote: Quote | undefined): QuotedShape | null {
+  return quote?.alternatives[0] ?? null;
+}
+
+function fittingOf({ alternatives }: Quote, tries: readonly Concession[]): Concession[] {
+  const [request, ...answers] = alternatives;
+  if (request === undefined || (request.preview.fits && request.quota.ok)) return [];
+  return fitting(tries, answers);
+}
+
+/** The value once it has stood still. */
+function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}

@@ -1,0 +1,56 @@
+/** Machines as their operator and their owner see them: states, maintenance, and what is set aside for whom. */
+import { useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { ReactNode } from "react";
+import { useSession } from "../../app/session.tsx";
+import { useNodes } from "../../map/use-nodes.ts";
+import { Page } from "../../ui/page.tsx";
+import { Empty, ErrorBox, Loading, Partial } from "../../ui/states.tsx";
+import { AsidePanel } from "./aside-panel.tsx";
+import { NodesPanel } from "./nodes-panel.tsx";
+import { useSites } from "./use-fleet.ts";
+
+export function FleetPage(): ReactNode {
+  const { tenantId } = useSession();
+  const { error, isPartial, isPending, sites } = useSites();
+  const { site: chosen } = useSearch({ from: "/fleet" });
+  const site = sites.find(({ id }) => id === chosen) ?? sites[0];
+  return (
+    <Page title="Fleet" lead="Sites, machines and their states, and GPUs that are set aside">
+      {isPartial && (
+        <Partial>
+          There are too many tenants to list the sites of each: choose one in the menu.
+        </Partial>
+      )}
+      {error !== null && sites.length === 0 && <ErrorBox error={error} />}
+      {isPending && sites.length === 0 && <Loading what="sites" lines={6} />}
+      {!isPending && error === null && site === undefined && (
+        <Empty title={`${tenantId} has no sites`}>
+          A site is a place with machines. Machines of others are seen in the pools that are offered
+          to you.
+        </Empty>
+      )}
+      {site === undefined ? null : <Machines key={site.id} sites={sites} site={site} />}
+    </Page>
+  );
+}
+
+interface MachinesProps {
+  readonly sites: ReturnType<typeof useSites>["sites"];
+  readonly site: ReturnType<typeof useSites>["sites"][number];
+}
+
+function Machines({ sites, site }: MachinesProps): ReactNode {
+  const nodes = useNodes({ tenantId: site.tenantId, siteId: site.id });
+  const here = useMemo(
+    () => new Map((nodes.data ?? []).map((node) => [node.id, node])),
+    [nodes.data],
+  );
+  const owners = [...new Set(sites.map(({ tenantId }) => tenantId))];
+  return (
+    <>
+      <AsidePanel here={here} owners={owners} />
+      <NodesPanel sites={sites} site={site} query={nodes} />
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import { mainRow, partsOf, splitOf, sumOf } from "./counts.ts";
+
+const row = { total: 96, allocatable: 90, allocated: 17, reserved: 12, available: 63 };
+
+it("the parts of a bar add up to the whole, though a unit may be booked now and later", () => {
+  const split = splitOf(row, 5);
+  expect(split).toEqual({ total: 96, mine: 5, others: 12, later: 10, free: 63, down: 6 });
+  expect(partsOf(split).reduce((sum, { count }) => sum + count, 0)).toBe(96);
+});
+
+it("more of one's own than is booked is not shown: the counts are a moment apart", () => {
+  expect(splitOf(row, 40)).toMatchObject({ mine: 17, others: 0 });
+});
+
+it("a pool is measured by whole GPUs, or by their parts where it is cut", () => {
+  const of = (resource: string, total: number) => ({ ...row, resource, total, updatedAt: 0 });
+  const full = { provisioning: 0, unhealthy: 0, maintenance: 0, unreachable: 0 };
+  const rows = (...all: ReturnType<typeof of>[]) => ({
+    capacity: all.map((each) => ({ ...each, ...full })),
+  });
+  expect(mainRow(rows(of("gpu", 0), of("gpu.mig", 7)))?.resource).toBe("gpu.mig");
+  expect(mainRow(rows(of("node", 3), of("gpu", 24)))?.resource).toBe("gpu");
+  expect(mainRow(rows(of("node", 3)))).toBeNull();
+});
+
+it("sums are of every part", () => {
+  expect(sumOf([splitOf(row), splitOf(row)])).toMatchObject({ total: 192, down: 12, free: 126 });
+});

@@ -1,0 +1,146 @@
+/** The pool's GPUs on the map, or those nodes alone that a cause rules out. */
+import type { NodeSchedule, Pool } from "@berth/client";
+import { useSearch } from "@tanstack/react-router";
+import { useCallback, useMemo } from "react";
+import type { ReactNode } from "react";
+import { useNow } from "../../app/now.ts";
+import { useZone } from "../../app/zone.tsx";
+import { countText } from "../../format/gpus.ts";
+import { isRuledOut, isTold } from "../../map/cause.ts";
+import { rowsOf } from "../../map/cells.ts";
+import type { Cell, CellRow } from "../../map/cells.ts";
+import { GpuMap } from "../../map/gpu-map.tsx";
+import { MapKey } from "../../map/map-key.tsx";
+import { useNodes } from "../../map/use-nodes.ts";
+import { Button } from "../../ui/button.tsx";
+import { Segmented } from "../../ui/field.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { Empty, Loaded, Partial } from "../../ui/states.tsx";
+import { LIVE_STATES, useReservations } from "../use-reservations.ts";
+import { useSetSearch } from "../use-set-search.ts";
+import type { PoolSearch } from "./search.ts";
+
+export function MapPanel({ pool }: { readonly pool: Pool }): ReactNode {
+  const { group } = useSearch({ from: "/pools/$poolId" });
+  const set = useSetSearch<PoolSearch>();
+  const query = useNodes({ poolId: pool.id });
+  return (
+    <Panel
+      title="Nodes"
+      lead="Every node a row, every GPU a cell; choose one of yours to see its booking"
+      actions={
+        <Segmented
+          label="Put together"
+          bare
+          value={group ?? "rack"}
+          choices={[
+            { value: "rack", name: "By rack" },
+            { value: "nvlink", name: "By NVLink" },
+          ]}
+          onChange={(next) => set({ group: next === "nvlink" ? next : undefined })}
+        />
+      }
+    >
+      <Loaded query={query} what="nodes" lines={8}>
+        {(nodes) =>
+          nodes.length === 0 ? (
+            <Empty title="No nodes">The owner puts machines into the pool.</Empty>
+          ) : (
+            <Map pool={pool} nodes={nodes} />
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+interface MapProps {
+  readonly pool: Pool;
+  readonly nodes: readonly NodeSchedule[];
+}
+
+function Map({ pool, nodes }: MapProps): ReactNode {
+  const { group, rsv } = useSearch({ from: "/pools/$poolId" });
+  const set = useSetSearch<PoolSearch>();
+  const { zone } = useZone();
+  const shown = useShownNodes(nodes);
+  const rows = useRows(shown, pool.id);
+  const states = useMemo(
+    () => new Set(rows.flatMap(({ cells }) => cells.flatMap(statesOf))),
+    [rows],
+  );
+  const onSelect = useCallback(
+    (cell: Cell) => set({ rsv: cell.reservationId ?? undefined }),
+    [set],
+  );
+  return (
+    <>
+      <CauseFilter shown={shown.length} all={nodes.length} />
+      <GpuMap
+        label="GPUs of the pool"
+        rows={rows}
+        zone={zone}
+        selected={rsv ?? null}
+        onSelect={onSelect}
+        groupName={group === "nvlink" ? "NVLink domain" : "rack"}
+      />
+      <MapKey states={states} />
+    </>
+  );
+}
+
+function statesOf({ parts, state }: Cell): Cell["state"][] {
+  return [state, ...parts.map((part) => part.state)];
+}
+
+/** Cells change when a booking begins or ends, so they are made again every few seconds. */
+function useRows(nodes: readonly NodeSchedule[], poolId: string): CellRow[] {
+  const { group } = useSearch({ from: "/pools/$poolId" });
+  const now = useNow(5_000);
+  const own = useReservations({ poolId, state: LIVE_STATES });
+  const spot = useMemo(
+    () => new Set((own.data ?? []).filter((each) => each.spot).map(({ id }) => id)),
+    [own.data],
+  );
+  return useMemo(() => rowsOf(nodes, { now, spot }, group ?? "rack"), [nodes, now, spot, group]);
+}
+
+function useShownNodes(nodes: readonly NodeSchedule[]): readonly NodeSchedule[] {
+  const { cause, end, gpus = 1, start } = useSearch({ from: "/pools/$poolId" });
+  const now = useNow(5_000);
+  return useMemo(() => {
+    if (cause === undefined) return nodes;
+    const from = start ?? now;
+    const ask = { start: from, end: end ?? from + 1, gpus };
+    return nodes.filter((node) => isRuledOut(cause, node, ask));
+  }, [nodes, cause, start, end, gpus, now]);
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  NODE_STATE: "not ready",
+  MAINTENANCE: "in maintenance in that time",
+  UNHEALTHY: "with too few healthy GPUs",
+  WITHHELD: "with GPUs that are set aside",
+  COUNT: "with too few GPUs even when empty",
+  BUSY: "booked in that time",
+  GANG: "that take a part, but not enough of them",
+};
+
+function CauseFilter({ shown, all }: { readonly shown: number; readonly all: number }): ReactNode {
+  const { cause } = useSearch({ from: "/pools/$poolId" });
+  const set = useSetSearch<PoolSearch>();
+  if (cause === undefined) return null;
+  return (
+    <Partial>
+      {isTold(cause)
+        ? `${shown} of ${countText(all, "node")}: ${CAUSES[cause] ?? cause}.`
+        : `The map cannot tell which nodes ${cause} speaks of: all are shown.`}{" "}
+      <Button
+        size="small"
+        onPress={() => set({ cause: undefined, start: undefined, end: undefined, gpus: undefined })}
+      >
+        Show all nodes
+      </Button>
+    </Partial>
+  );
+}

@@ -1,0 +1,89 @@
+/** Buttons. One that may not be pressed is shown dead with its reason; it can still be reached and read. */
+import type { ReactNode, Ref } from "react";
+import { useId } from "react";
+import { Button as AriaButton } from "react-aria-components/Button";
+import { Focusable } from "react-aria-components/Focusable";
+import styles from "./button.module.css";
+import { cx } from "./cx.ts";
+import { Tooltip, TooltipTrigger } from "./tooltip.tsx";
+
+export type ButtonKind = "plain" | "primary" | "danger" | "quiet";
+export type ButtonSize = "small" | "medium" | "large" | "icon";
+
+interface Look {
+  readonly kind?: ButtonKind | undefined;
+  readonly size?: ButtonSize | undefined;
+}
+
+export interface ButtonProps extends Look {
+  readonly children: ReactNode;
+  readonly onPress?: (() => void) | undefined;
+  /** Why it may not be pressed; null or absent: it may. */
+  readonly reason?: string | null | undefined;
+  /** What it is called, where its content is a sign. */
+  readonly label?: string | undefined;
+  readonly type?: "button" | "submit" | undefined;
+  /** Waiting for the answer: it cannot be pressed twice. */
+  readonly busy?: boolean | undefined;
+  readonly pressed?: boolean | undefined;
+  readonly autoFocus?: boolean | undefined;
+  readonly ref?: Ref<HTMLButtonElement> | undefined;
+}
+
+/** The look of a button, for a link that leads somewhere. */
+export function buttonClass({ kind = "plain", size = "medium" }: Look = {}): string {
+  return cx(
+    styles.button,
+    kind === "plain" ? null : styles[kind],
+    size === "medium" ? null : styles[size],
+  );
+}
+
+export function Button({ reason, busy = false, ...rest }: ButtonProps): ReactNode {
+  if (reason !== undefined && reason !== null) return <DeadButton {...rest} reason={reason} />;
+  const { children, onPress, label, type = "button", pressed, autoFocus, ref } = rest;
+  return (
+    <AriaButton
+      className={buttonClass(rest)}
+      type={type}
+      isPending={busy}
+      {...(ref === undefined ? {} : { ref })}
+      {...(onPress === undefined ? {} : { onPress: () => onPress() })}
+      {...(label === undefined ? {} : { "aria-label": label })}
+      {...(pressed === undefined ? {} : { "aria-pressed": pressed })}
+      {...(autoFocus === undefined ? {} : { autoFocus })}
+    >
+      {children}
+    </AriaButton>
+  );
+}
+
+/** A disabled button would be passed over by the keyboard, and its reason with it. */
+function DeadButton({
+  children,
+  reason,
+  label,
+  kind,
+  size,
+}: Omit<ButtonProps, "reason"> & { readonly reason: string }): ReactNode {
+  const id = useId();
+  return (
+    <TooltipTrigger>
+      <Focusable>
+        <button
+          type="button"
+          className={cx(buttonClass({ kind, size }), styles.dead)}
+          aria-disabled="true"
+          aria-label={label}
+          aria-describedby={id}
+        >
+          {children}
+          <span id={id} className="visually-hidden">
+            {reason}
+          </span>
+        </button>
+      </Focusable>
+      <Tooltip>{reason}</Tooltip>
+    </TooltipTrigger>
+  );
+}

@@ -1,0 +1,125 @@
+/** What a part of a page shows when it has nothing, not yet, not all, or a failure: the part, never the whole page. */
+import { isBerthError } from "@berth/client";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Button } from "./button.tsx";
+import { CopyText } from "./copy.tsx";
+import { cx } from "./cx.ts";
+import styles from "./states.module.css";
+
+/** Nothing here, and what to do about it. */
+export function Empty({
+  title,
+  children,
+  action,
+}: {
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}): ReactNode {
+  return (
+    <div className={styles.box} data-box>
+      <h3>{title}</h3>
+      {children === undefined ? null : <p>{children}</p>}
+      {action === undefined ? null : <div className={styles.actions}>{action}</div>}
+    </div>
+  );
+}
+
+export function Loading({
+  what,
+  lines = 3,
+}: {
+  /** What is loaded, as in "Loading pools". */
+  readonly what: string;
+  readonly lines?: number;
+}): ReactNode {
+  return (
+    <div className={styles.loading} role="status" aria-label={`Loading ${what}`}>
+      {Array.from({ length: lines }, (_, index) => (
+        <div key={index} className={styles.line} />
+      ))}
+    </div>
+  );
+}
+
+const HEADINGS: Readonly<Record<string, string>> = {
+  FORBIDDEN: "Your role does not allow this",
+  NOT_FOUND: "There is no such thing here",
+  NETWORK: "The server cannot be reached",
+  TIMEOUT: "The server did not answer in time",
+  UNAVAILABLE: "The server cannot serve this now",
+  RATE_LIMITED: "Too many calls",
+};
+
+/** An error in the server's own words, with what support asks for. */
+export function ErrorBox({
+  error,
+  onRetry,
+}: {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+}): ReactNode {
+  const known = isBerthError(error) ? error : null;
+  return (
+    <div className={cx(styles.box, styles.error)} role="alert">
+      <h3>{HEADINGS[known?.code ?? ""] ?? "This did not work"}</h3>
+      <p>
+        {error instanceof Error ? error.message : "Something failed that says nothing of itself."}
+      </p>
+      {known?.requestId ? (
+        <small>
+          Request <CopyText text={known.requestId} />
+        </small>
+      ) : null}
+      {onRetry === undefined ? null : (
+        <div className={styles.actions}>
+          <Button size="small" onPress={onRetry}>
+            Try again
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Part of it is missing, and why. */
+export function Partial({ children }: { readonly children: ReactNode }): ReactNode {
+  return (
+    <div className={styles.partial} role="status">
+      <span aria-hidden="true">◐</span>
+      <span>{children}</span>
+    </div>
+  );
+}
+
+/** A query's data; before it the skeleton, after a failure what failed. Old data outlives a failed refresh. */
+export function Loaded<T>({
+  query,
+  what,
+  lines,
+  children,
+}: {
+  readonly query: UseQueryResult<T>;
+  readonly what: string;
+  readonly lines?: number;
+  readonly children: (data: T) => ReactNode;
+}): ReactNode {
+  const { data, error, refetch } = query;
+  if (data !== undefined)
+    return (
+      <>
+        {error === null ? null : (
+          <Partial>
+            As it was last seen: {error.message}{" "}
+            <Button size="small" onPress={() => void refetch()}>
+              Try again
+            </Button>
+          </Partial>
+        )}
+        {children(data)}
+      </>
+    );
+  if (error !== null) return <ErrorBox error={error} onRetry={() => void refetch()} />;
+  return <Loading what={what} {...(lines === undefined ? {} : { lines })} />;
+}

@@ -1,0 +1,115 @@
+/** Text that means harm, in every field that takes free text: it is shown as text, and the page keeps its shape. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { overhang, settled, stage } from "./kit.ts";
+
+const { world, open } = stage();
+
+const IMAGE = `<img src=x onerror="document.documentElement.dataset.owned=1">`;
+const RTL = "\u202Eright to left\u202C שלום مرحبا";
+const LONG = "W".repeat(256);
+const TEXTS = { "an image that would run": IMAGE, "right to left": RTL, "256 characters": LONG };
+const OWNER = "hostile";
+
+const pools = new Map<string, string>();
+
+beforeAll(async () => {
+  const { admin } = world();
+  for (const text of Object.values(TEXTS)) {
+    await admin.fleet.putTenant({ tenantId: OWNER, name: text });
+    const site = await admin.fleet.putSite({ tenantId: OWNER, name: text, region: text });
+    const pool = await admin.pools.create({
+      tenantId: OWNER,
+      siteId: site.id,
+      class: "metal-host",
+      gpuModel: "X",
+      policy: { label: text },
+    });
+    pools.set(text, pool.id);
+    await admin.access.createKey({ tenantId: OWNER, role: "tenant-viewer", name: text });
+    const { nodes } = await admin.fleet.putNodes({
+      siteId: site.id,
+      poolId: pool.id,
+      nodes: [
+        {
+          name: text,
+          address: text,
+          labels: { rack: text, zone: text },
+          gpus: [0, 1, 2, 3].map((index) => ({
+            uuid: `GPU-${pool.id.slice(-8)}-${index}`,
+            index,
+            model: text,
+            nvlinkDomain: text.slice(0, 128),
+            vfioGroup: String(index),
+          })),
+        },
+      ],
+    });
+    const nodeId = nodes[0]?.id ?? "";
+    const { units } = await admin.fleet.getNode({ tenantId: OWNER, nodeId });
+    await admin.unitReservations.create({
+      nodeId,
+      unitIds: units.slice(0, 1).map(({ id }) => id),
+      allowedOrgIds: [OWNER],
+      reason: text,
+      contractRef: text,
+    });
+    const booked = await admin.reservations.create({
+      tenantId: OWNER,
+      poolId: pool.id,
+      devices: [{ class: "gpu", count: 1 }],
+      duration: "1h",
+    });
+    await admin.reservations.release({ tenantId: OWNER, reservationId: booked.id });
+    await admin.reservations.create({
+      tenantId: OWNER,
+      poolId: pool.id,
+      devices: [{ class: "gpu", count: 2 }],
+      duration: "5h",
+    });
+  }
+});
+
+describe.each(Object.entries(TEXTS))("%s", (_name, text) => {
+  const pages = (): string[] => [
+    `/?pool=${pools.get(text)}`,
+    "/pools",
+    `/pools/${pools.get(text)}`,
+    `/book?pool=${pools.get(text)}`,
+    "/reservations",
+    "/reservations?view=table&state=all",
+    "/fleet",
+    "/activity",
+  ];
+
+  it.each([1440, 375])("is text on every page, at %i px", async (width) => {
+    let seen = 0;
+    for (const path of pages()) {
+      const separator = path.includes("?") ? "&" : "?";
+      const { page, complaints } = await open(`${path}${separator}tenant=${OWNER}`, {
+        token: world().adminToken,
+        width,
+      });
+      await settled(page);
+      seen += (await page.locator("body").textContent())?.includes(text) ? 1 : 0;
+      expect(await page.locator("img[src=x]").count(), path).toBe(0);
+      expect(await page.evaluate(() => document.documentElement.dataset["owned"]), path).toBe(
+        undefined,
+      );
+      expect(await overhang(page), `${path} is wider than the screen`).toBe(0);
+      expect(complaints, path).toEqual([]);
+      await page.context().close();
+    }
+    // A test that never met the text would prove nothing.
+    expect(seen).toBeGreaterThanOrEqual(4);
+  });
+});
+
+it("in an address it is an address, and leads to a page that says what is wrong", async () => {
+  const { page, complaints } = await open(
+    `/book?gpus=${encodeURIComponent(IMAGE)}&for=${encodeURIComponent(IMAGE)}&pool=${encodeURIComponent(IMAGE)}`,
+  );
+  await page.getByLabel("For", { exact: true }).waitFor();
+  expect(await page.getByLabel("For", { exact: true }).inputValue()).toBe(IMAGE);
+  expect(await page.locator("img[src=x]").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
