@@ -125,7 +125,18 @@ function PageArea(): ReactNode {
 
 /** A page that failed: the rooms around it stay. */
 export function PageFailed({ error }: { readonly error: unknown }): ReactNode {
-  return <ErrorBox error={error} onRetry={() => location.reload()} />;
+  return <ErrorBox error={inWords(error)} onRetry={() => location.reload()} />;
+}
+
+/** Each browser has its own words for a part of the console that did not come. */
+function inWords(error: unknown): unknown {
+  const lost =
+    error instanceof Error && /preload|dynamically imported|module script/i.test(error.message);
+  return lost
+    ? new Error(
+        "This page could not be loaded: the server is out of reach, or was renewed meanwhile.",
+      )
+    : error;
 }
 
 export function NoSuchPage(): ReactNode {

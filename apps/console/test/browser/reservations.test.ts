@@ -1,5 +1,4 @@
 /** Reservations and the facts of one, as whoever books uses them. */
-import { readFile } from "node:fs/promises";
 import type { Reservation } from "@berth/client";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -216,16 +215,17 @@ it("book again is the form with the same shape", async () => {
   ]);
 });
 
-it("the calendar file has the tenant's own bookings", async () => {
+it("the calendar feed is an address that a calendar program can read with a key", async () => {
   const made = await book({ devices: [{ class: "gpu", count: 1 }] });
   const { page } = await open("/reservations");
   await settled(page);
-  const downloading = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Calendar file" }).click();
-  const file = await downloading;
-  expect(file.suggestedFilename()).toBe("berth-vision.ics");
-  const text = await readFile(await file.path(), "utf8");
-  expect(text.replaceAll("\r\n ", "")).toContain(`UID:${made.id}@berth`);
+  await page.getByRole("button", { name: "Calendar feed" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Copy the address" }).click();
+  await page.getByRole("dialog").getByText("Copied").waitFor();
+  const address = await page.evaluate(() => navigator.clipboard.readText());
+  const password = Buffer.from(`me:${world().token()}`).toString("base64");
+  const feed = await fetch(address, { headers: { authorization: `Basic ${password}` } });
+  expect((await feed.text()).replaceAll("\r\n ", "")).toContain(`UID:${made.id}@berth`);
 });
 
 it("a viewer sees the same with dead buttons that say why", async () => {

@@ -8,7 +8,7 @@ import { Page } from "../../ui/page.tsx";
 import { poolName, usePoolNames } from "../pool-names.ts";
 import { useSetSearch } from "../use-set-search.ts";
 import { Calendar } from "./calendar.tsx";
-import { CalendarFile } from "./calendar-file.tsx";
+import { CalendarFeed } from "./calendar-feed.tsx";
 import { ReservationTable } from "./reservation-table.tsx";
 import styles from "./reservations.module.css";
 import type { ReservationsSearch } from "./search.ts";
@@ -57,7 +57,7 @@ function Actions(): ReactNode {
   const refusal = useCan()("reservations.create");
   return (
     <>
-      <CalendarFile />
+      <CalendarFeed />
       {refusal === null ? (
         <Link
           to="/book"
