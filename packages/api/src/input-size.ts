@@ -18,15 +18,20 @@ const ENVELOPE = 2;
 /** A full report of a client that spells out every absent field names so many of them. */
 const NODE_UNDEFINED_MAX = 20_000;
 
+/** Names are those of fields and of labels; what tRPC's envelope says of a field has the field's path for a name. */
+const NAMES_MAX = 4_000;
+const NODE_NAMES_MAX = 20_000;
+
 const valuesOf = (method: string): number =>
   method === "fleet.putNodes" ? NODE_VALUES_MAX : VALUES_MAX;
 
 /** What the body of a call may hold, as it is counted before it is parsed. @param method `unknown` of a batch */
 export function bodyLimits(method: string, surface: "rest" | "trpc"): JsonLimits {
   const values = valuesOf(method);
-  if (surface === "rest") return { values, fields: FIELDS_MAX, entries: LIST_MAX };
+  const names = method === "fleet.putNodes" ? NODE_NAMES_MAX : NAMES_MAX;
+  if (surface === "rest") return { values, names, fields: FIELDS_MAX, entries: LIST_MAX };
   const fields = method === "fleet.putNodes" ? NODE_UNDEFINED_MAX : LIST_MAX;
-  return { values: ENVELOPE * values, fields, entries: LIST_MAX };
+  return { values: ENVELOPE * values, names: ENVELOPE * names, fields, entries: LIST_MAX };
 }
 
 /** @throws ApiError INVALID_INPUT naming what there is too much of */

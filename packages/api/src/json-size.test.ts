@@ -6,7 +6,15 @@ class TooMuch extends Error {}
 const bytes = (text: string) => new TextEncoder().encode(text);
 const measure = (text: string, limits: JsonLimits) =>
   measureJson(bytes(text), limits, (words) => new TooMuch(words));
-const ANY: JsonLimits = { values: Infinity, fields: Infinity, entries: Infinity };
+const ANY: JsonLimits = { values: Infinity, fields: Infinity, entries: Infinity, names: Infinity };
+
+/** Different names of members, anywhere in it. */
+function namesIn(value: unknown, found = new Set<string>()): Set<string> {
+  if (typeof value !== "object" || value === null) return found;
+  if (!Array.isArray(value)) for (const name of Object.keys(value)) found.add(name);
+  for (const part of Object.values(value)) namesIn(part, found);
+  return found;
+}
 
 /** The same, by looking at what was parsed. */
 function model(value: unknown): {
@@ -35,9 +43,11 @@ test("counts what the parser will make, whatever the text and its spaces", () =>
       // Assigned by the parser, not kept as a member.
       fc.pre(!JSON.stringify(value).includes('"__proto__"'));
       const text = JSON.stringify(value, null, indent);
-      const { members, ...size } = model(JSON.parse(text));
+      const parsed: unknown = JSON.parse(text);
+      const { members, ...parts } = model(parsed);
+      const size = { ...parts, names: namesIn(parsed).size };
       expect(measure(text, size)).toEqual({ members });
-      for (const name of ["values", "fields", "entries"] as const)
+      for (const name of ["values", "fields", "entries", "names"] as const)
         // The root itself is always there.
         if (size[name] > (name === "values" ? 1 : 0))
           expect(() => measure(text, { ...ANY, [name]: size[name] - 1 })).toThrow(TooMuch);
@@ -61,5 +71,8 @@ test("any bytes are read to their end or refused for their size, and nothing els
 test("says what there is too much of", () => {
   expect(() => measure('{"a":1,"b":2}', { ...ANY, fields: 1 })).toThrow("more than 1 fields");
   expect(() => measure("[1,2,3]", { ...ANY, entries: 2 })).toThrow("more than 2 entries");
+  expect(() => measure('[{"a":1},{"b":1},{"a":1}]', { ...ANY, names: 1 })).toThrow(
+    "more than 1 different names",
+  );
   expect(() => measure("[[],[]]", { ...ANY, values: 2 })).toThrow("more than 2 values");
 });

@@ -3,6 +3,8 @@
  * parser and those who walk after it a third of a second, and this a few milliseconds, less when it is too much.
  */
 
+import { randomBytes } from "node:crypto";
+
 /** The most that a text may hold. */
 export interface JsonLimits {
   /** Values of all kinds, lists and objects counted too. */
@@ -11,12 +13,18 @@ export interface JsonLimits {
   readonly fields: number;
   /** Entries of one list. */
   readonly entries: number;
+  /** Different names of members, over the whole text: each costs the parser more than the one before. */
+  readonly names: number;
 }
 
 /** The texts that are followed by a colon: of JSON, the members of all its objects. */
 export interface JsonSize {
   readonly members: number;
 }
+
+/** Nobody outside knows which names would count as one. */
+const SEED = randomBytes(4).readUInt32LE();
+const PRIME = 0x01000193;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -37,13 +45,16 @@ const isSpace = (code: number | undefined): boolean =>
  */
 export function measureJson(
   bytes: Uint8Array,
-  { values, fields, entries }: JsonLimits,
+  { values, fields, entries, names }: JsonLimits,
   tooMuch: (words: string) => Error,
 ): JsonSize {
   /** Of each list and object that is open: how many parts it has so far, and which of the two it is. */
   const counts: number[] = [];
   const isList: boolean[] = [];
+  const hashes = new Set<number>();
   let [seen, members, isNew] = [1, 0, false];
+  /** The text that was read last. */
+  let [from, to] = [0, 0];
   const part = (): void => {
     if ((seen += 1) > values) throw tooMuch(`the input has more than ${values} values`);
     const top = counts.length - 1;
@@ -55,8 +66,11 @@ export function measureJson(
   for (let at = 0; at < bytes.length; at += 1) {
     const code = bytes[at];
     if (isSpace(code)) continue;
-    if (code === COLON) members += 1;
-    else if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
+    if (code === COLON) {
+      members += 1;
+      hashes.add(hashOf(bytes, from, to));
+      if (hashes.size > names) throw tooMuch(`the input has more than ${names} different names`);
+    } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
       counts.pop();
       isList.pop();
       isNew = false;
@@ -67,10 +81,21 @@ export function measureJson(
       if (isNew) {
         counts.push(0);
         isList.push(code === OPEN_LIST);
-      } else if (code === QUOTE) at = endOfText(bytes, at);
+      } else if (code === QUOTE) {
+        from = at;
+        at = endOfText(bytes, at);
+        to = at;
+      }
     }
   }
   return { members };
+}
+
+/** FNV-1a, 32 bits, from a seed of this process. */
+function hashOf(bytes: Uint8Array, from: number, to: number): number {
+  let hash = SEED;
+  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), PRIME);
+  return hash;
 }
 
 /** Where the text that begins here ends; the end of the bytes when it does not. */

@@ -8,7 +8,12 @@ import { tooMuch } from "./input-size.ts";
 import { type JsonLimits, measureJson } from "./json-size.ts";
 
 /** Where somebody else has bounded the bytes themselves. */
-const ANY_SIZE: JsonLimits = { values: Infinity, fields: Infinity, entries: Infinity };
+const ANY_SIZE: JsonLimits = {
+  values: Infinity,
+  fields: Infinity,
+  entries: Infinity,
+  names: Infinity,
+};
 
 /** Why bytes are not such JSON, as the end of a sentence; "" where there is no more to say than that. */
 export class NotJson extends Error {

@@ -26,22 +26,30 @@ const STREAMS: ReadonlySet<string> = new Set(
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** A call of the request waits for room and costs nothing until the function it gets is called. */
-    resting: (() => () => void) | null;
+    /** Null before it was let in. */
+    turn: Turn | null;
   }
+}
+
+/** One request's calls in work. */
+export interface Turn {
+  /** A call of it waits for room and costs nothing until the function that this answers is called. */
+  resting(): () => void;
+  /** The answer is made; that its caller takes long to read it is not our work. */
+  end(): void;
 }
 
 /** Parts of one request's way in. */
 export interface Admission {
   /**
-   * Counts the request's calls until it is answered.
+   * Counts the request's calls until its turn ends or its caller has gone.
    *
-   * @param tenantId whose it is, where that is known without asking
+   * @param tenantId whose it is, where that is known without asking; of a stranger it counts as one call
    * @throws ApiError UNAVAILABLE while nothing more is taken, or the tenant has its share already
    */
   enter(request: FastifyRequest, reply: FastifyReply, tenantId: string | null): void;
-  /** As `enter` did for who was known. @throws ApiError UNAVAILABLE while the tenant has its share already */
-  recognize(request: FastifyRequest, reply: FastifyReply, tenantId: string): void;
+  /** The stranger is known now. @throws ApiError UNAVAILABLE while its tenant has its share already */
+  recognize(request: FastifyRequest, tenantId: string): void;
   stop(): void;
 }
 
@@ -55,88 +63,97 @@ export interface Vitals {
 }
 
 export function createAdmission(vitals: Vitals = watchLoop()): Admission {
-  const tenants = new Map<string, number>();
   const work = new Work(() => vitals.elapsed());
   const flooded = (): boolean =>
     work.calls >= CALLS_MAX && vitals.busy() && work.oldestMs() >= LATE_MS;
-
-  const recognize: Admission["recognize"] = (request, reply, tenantId) => {
-    const own = tenants.get(tenantId) ?? 0;
+  const mindShare = (tenantId: string): void => {
     // The even share of those who have calls here now; whoever has none may have one.
-    const share = CALLS_MAX / Math.max(1, tenants.size);
-    if (own >= share && flooded()) throw tooMuch();
-    const add = (calls: number): void => {
-      const now = (tenants.get(tenantId) ?? 0) + calls;
-      if (now > 0) tenants.set(tenantId, now);
-      else tenants.delete(tenantId);
-    };
-    const calls = callsOf(request);
-    whileOpen(reply, () => {
-      add(calls);
-      return () => add(-calls);
-    });
+    const share = CALLS_MAX / Math.max(1, work.tenants.size);
+    if ((work.tenants.get(tenantId) ?? 0) >= share && flooded()) throw tooMuch();
   };
 
   return {
     enter(request, reply, tenantId) {
-      if (tenantId !== null) recognize(request, reply, tenantId);
+      if (tenantId !== null) mindShare(tenantId);
       else if (work.calls >= CALLS_LAST && flooded()) throw tooMuch();
-      whileOpen(reply, () => {
-        const { resting, done } = work.take(callsOf(request));
-        request.resting = resting;
-        return done;
-      });
+      // Who is gone already has no end that could be heard.
+      if (reply.raw.closed) return;
+      const turn = new Calls(work, tenantId);
+      turn.add(tenantId === null ? Math.min(1, callsOf(request)) : callsOf(request));
+      request.turn = turn;
+      reply.raw.once("close", () => turn.end());
     },
-    recognize,
+    recognize(request, tenantId) {
+      mindShare(tenantId);
+      if (request.turn instanceof Calls) request.turn.become(tenantId, callsOf(request));
+    },
     stop: () => vitals.stop(),
   };
 }
 
-/** The calls in work, request by request. */
+/** All calls in work. */
 class Work {
   calls = 0;
-  /** The one that is in work for longest first. */
-  readonly #requests = new Set<{ calls: number; since: number }>();
-  readonly #elapsed: () => number;
+  readonly tenants = new Map<string, number>();
+  /** The request that is in work for longest first. */
+  readonly requests = new Set<Calls>();
+  readonly elapsed: () => number;
 
   constructor(elapsed: () => number) {
-    this.#elapsed = elapsed;
+    this.elapsed = elapsed;
   }
 
   oldestMs(): number {
-    const [oldest] = this.#requests;
-    return oldest ? this.#elapsed() - oldest.since : 0;
-  }
-
-  take(calls: number): { readonly resting: () => () => void; readonly done: () => void } {
-    const request = { calls: 0, since: 0 };
-    const add = (more: number): void => {
-      if (request.calls === 0) request.since = this.#elapsed();
-      this.calls += more;
-      request.calls += more;
-      if (request.calls > 0) this.#requests.add(request);
-      else this.#requests.delete(request);
-    };
-    add(calls);
-    let over = false;
-    return {
-      resting: () => {
-        if (over) return () => undefined;
-        add(-1);
-        return () => void (over || add(1));
-      },
-      done: () => {
-        over = true;
-        add(-request.calls);
-      },
-    };
+    const [oldest] = this.requests;
+    return oldest ? this.elapsed() - oldest.since : 0;
   }
 }
 
-/** Runs the end of what began when the request is answered or its caller has gone. */
-function whileOpen({ raw }: FastifyReply, begin: () => () => void): void {
-  // Who is gone already has no end that could be heard.
-  if (!raw.closed) raw.once("close", begin());
+class Calls implements Turn {
+  since = 0;
+  #calls = 0;
+  #over = false;
+  #tenantId: string | null;
+  readonly #work: Work;
+
+  constructor(work: Work, tenantId: string | null) {
+    this.#work = work;
+    this.#tenantId = tenantId;
+  }
+
+  add(more: number): void {
+    if (this.#over || more === 0) return;
+    if (this.#calls === 0) this.since = this.#work.elapsed();
+    this.#calls += more;
+    this.#work.calls += more;
+    if (this.#tenantId !== null) this.#addOf(this.#tenantId, more);
+    if (this.#calls > 0) this.#work.requests.add(this);
+    else this.#work.requests.delete(this);
+  }
+
+  /** A stranger's is the tenant's now, as many as there are of it. */
+  become(tenantId: string, calls: number): void {
+    if (this.#over) return;
+    this.#tenantId = tenantId;
+    this.#addOf(tenantId, this.#calls);
+    this.add(calls - this.#calls);
+  }
+
+  resting(): () => void {
+    this.add(-1);
+    return () => this.add(1);
+  }
+
+  end(): void {
+    this.add(-this.#calls);
+    this.#over = true;
+  }
+
+  #addOf(tenantId: string, more: number): void {
+    const now = (this.#work.tenants.get(tenantId) ?? 0) + more;
+    if (now > 0) this.#work.tenants.set(tenantId, now);
+    else this.#work.tenants.delete(tenantId);
+  }
 }
 
 const callsOf = ({ calls }: FastifyRequest): number =>

@@ -98,7 +98,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest("calls");
   app.decorateRequest("refusal", null);
   app.decorateRequest("trace", null);
-  app.decorateRequest("resting", null);
+  app.decorateRequest("turn", null);
   watch(app, options);
   await headers(app, options);
   // Outside of the surfaces nobody reads a body: what is asked there is answered by its address alone.
@@ -149,7 +149,8 @@ async function headers(app: FastifyInstance, { draining }: AppOptions): Promise<
     refuseHeaders(request.raw, reply.raw);
     done();
   });
-  app.addHook("onSend", (_request, reply, payload) => {
+  app.addHook("onSend", (request, reply, payload) => {
+    request.turn?.end();
     // Of a server that ends no connection is kept, or the next call on it would be lost.
     if (draining()) void reply.header("connection", "close");
     return Promise.resolve(payload);
@@ -172,7 +173,7 @@ async function surfaces(
       const known = token === null ? null : options.api.familiar(token);
       admission.enter(request, reply, known);
       await gatekeeper.admit(request, reply, calls);
-      if (known === null) admission.recognize(request, reply, tenantOf(request));
+      if (known === null) admission.recognize(request, tenantOf(request));
     },
   };
   for (const surface of [rest, nodeReservations, eventStream, calendar, trpc]) {

@@ -62,7 +62,7 @@ export function hangingUp(context: ApiContext, reply: FastifyReply): ApiContext 
 
 /** Set by the gatekeeper before any handler runs. */
 export function contextOf(request: FastifyRequest): ApiContext {
-  const { context, trace, resting } = request;
-  if (context) return { ...context, around: trace?.around, resting: resting ?? undefined };
+  const { context, trace, turn } = request;
+  if (context) return { ...context, around: trace?.around, resting: turn?.resting.bind(turn) };
   throw new Error("a call reached its handler without passing the gatekeeper");
 }

@@ -16,6 +16,8 @@ interface Ask {
   readonly tenant: string | null;
   readonly method?: string;
   readonly calls?: number;
+  /** Nobody knows it in the end either. */
+  readonly stranger?: boolean;
 }
 
 async function server({ busy }: { readonly busy: boolean }) {
@@ -27,7 +29,11 @@ async function server({ busy }: { readonly busy: boolean }) {
   });
   const app = Fastify();
   app.decorateRequest("calls");
-  app.decorateRequest("resting", null);
+  app.decorateRequest("turn", null);
+  app.addHook("onSend", (request, _reply, payload) => {
+    request.turn?.end();
+    return Promise.resolve(payload);
+  });
   const held: { go(): void; rest(): () => void }[] = [];
   const { promise: letAllGo, resolve } = Promise.withResolvers<void>();
   app.get("/", async (request, reply) => {
@@ -35,13 +41,14 @@ async function server({ busy }: { readonly busy: boolean }) {
       tenant,
       method = METHOD,
       calls = 1,
+      stranger = false,
     } = JSON.parse(String(request.headers["x-ask"])) as Ask;
     request.calls = Array.from({ length: calls }, () => recordOf(method));
     admission.enter(request, reply, tenant);
-    if (tenant === null) admission.recognize(request, reply, "newcomer");
+    if (tenant === null && !stranger) admission.recognize(request, "newcomer");
     const { promise, resolve: go } = Promise.withResolvers<void>();
     reply.raw.once("close", () => app.server.emit("over"));
-    held.push({ go, rest: () => request.resting?.() ?? (() => undefined) });
+    held.push({ go, rest: () => request.turn?.resting() ?? (() => undefined) });
     app.server.emit("held");
     await Promise.race([promise, letAllGo]);
     return "answered";
@@ -160,4 +167,23 @@ it("counts each call of a batch, and neither a stream nor a call that waits for 
   await fill({ tenant: "a" }, 1);
   wait(1);
   expect((await call({ tenant: "a" })).status).toBe(500);
+});
+
+it("takes a call of who only waited for room, whatever others do", async () => {
+  const { fill, hold, wait, held } = await server({ busy: true });
+  for (let n = 0; n < CALLS_MAX; n += 1) {
+    await hold({ tenant: "waits" });
+    held.at(-1)?.rest();
+  }
+  await fill({ tenant: "floods" }, CALLS_MAX + 1);
+  wait(LATE_MS);
+  await fill({ tenant: "waits" }, 1);
+});
+
+it("counts a batch of a stranger as one call", async () => {
+  const { fill, wait } = await server({ busy: true });
+  await fill({ tenant: null, stranger: true, calls: 50 }, CALLS_MAX - 2);
+  wait(LATE_MS);
+  await fill({ tenant: "a" }, 2);
+  await fill({ tenant: "b" }, 1);
 });

@@ -160,6 +160,12 @@ describe("a body that holds too much", () => {
       `{${Array.from({ length: 50 }, (_, at) => `"${at}":{"json":{${names(990)}}}`).join(",")}, no`,
       /more than 40000 values/,
     ],
+    [
+      "90,000 names, no two alike, in objects of 100",
+      "/trpc/fleet.putNodes",
+      `{"json":{"nodes":[${Array.from({ length: 900 }, (_, at) => `{${names(100).replaceAll("k", `k${at}.`)}}`).join(",")}, no`,
+      /more than 40000 different names/,
+    ],
   ])("%s is refused by its number, and never parsed", async (_what, path, body, says) => {
     const { status, text } = await send(path, body);
     expect(status).toBe(400);
