@@ -37,6 +37,20 @@ function partsOf(at: number, zone: string): Readonly<Record<string, string>> {
  */
 export function zoneName(at: number, zone: string): string {
   if (zone === "UTC") return "UTC";
+  // Clocks are moved on quarters of an hour, and asking costs more than all the rest of a time.
+  const key = `${zone} ${Math.floor(at / 900_000)}`;
+  const known = zoneNames.get(key);
+  if (known !== undefined) return known;
+  if (zoneNames.size >= ZONE_NAMES_MAX) zoneNames.clear();
+  const name = askZoneName(at, zone);
+  zoneNames.set(key, name);
+  return name;
+}
+
+const zoneNames = new Map<string, string>();
+const ZONE_NAMES_MAX = 20_000;
+
+function askZoneName(at: number, zone: string): string {
   const names = ["en-GB", "en-US"].map((locale) => {
     const key = `zone ${locale} ${zone}`;
     const known =

@@ -112,7 +112,6 @@ function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
       data-cut-end={cut.end || undefined}
       aria-label={name}
       aria-pressed={isSelected}
-      title={name}
       tabIndex={isStop ? 0 : -1}
       style={{ left, width, top: PAD_PX + row * ROW_PX }}
       onClick={() => view.onSelect(span, lane)}

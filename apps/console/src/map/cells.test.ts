@@ -164,4 +164,20 @@ describe("rows", () => {
     expect(row.cells.map(({ unitId }) => unitId)).toEqual(["a", "b", "c"]);
     expect(row.group).toBe("nvl-7");
   });
+
+  it("stay the same until something begins or ends, and are made anew then", () => {
+    const nodes = [
+      node({ id: "a", name: "a", units: [unit({ spans: [span("busy", NOW + 10, NOW + 20)] })] }),
+      node({ id: "b", name: "b" }),
+    ];
+    const first = rowsOf(nodes, { now: NOW });
+    expect(rowsOf(nodes, { now: NOW + 9 })).toBe(first);
+    const begun = rowsOf(nodes, { now: NOW + 10 });
+    expect(begun[0]?.cells[0]?.state).toBe("booked");
+    expect(begun[1]).toBe(first[1]);
+    expect(rowsOf(nodes, { now: NOW + 20 })[0]?.cells[0]?.state).toBe("free");
+    // What is known beside the spans counts as well.
+    const market = new Set(["unit_a"]);
+    expect(rowsOf(nodes, { now: NOW + 20, market })[1]).not.toBe(first[1]);
+  });
 });

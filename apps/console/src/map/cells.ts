@@ -95,16 +95,58 @@ export function rowOf(node: NodeSchedule, facts: CellFacts, grouping: Grouping =
   };
 }
 
-/** Rows by group, then by name as people count: node-9 before node-10. */
+/**
+ * Rows by group, then by name as people count: node-9 before node-10. Asked again of the same nodes, a row in which
+ * nothing has begun or ended since is the same object, and so are all rows together when nothing has in any.
+ */
 export function rowsOf(
   nodes: readonly NodeSchedule[],
   facts: CellFacts,
   grouping: Grouping = "rack",
-): CellRow[] {
+): readonly CellRow[] {
   const names = new Intl.Collator("en", { numeric: true });
-  return nodes
-    .map((node) => rowOf(node, facts, grouping))
+  const before = lately.get(nodes);
+  const rows = nodes
+    .map((node) => rowAt(node, facts, grouping))
     .toSorted((a, b) => names.compare(a.group, b.group) || names.compare(a.name, b.name));
+  if (before?.length === rows.length && rows.every((row, at) => row === before[at])) return before;
+  lately.set(nodes, rows);
+  return rows;
+}
+
+interface KnownRow {
+  readonly row: CellRow;
+  readonly facts: CellFacts;
+  readonly grouping: Grouping;
+  /** When something on the node begins or ends next. */
+  readonly until: number;
+}
+
+const lately = new WeakMap<readonly NodeSchedule[], readonly CellRow[]>();
+const known = new WeakMap<NodeSchedule, KnownRow>();
+
+function rowAt(node: NodeSchedule, facts: CellFacts, grouping: Grouping): CellRow {
+  const old = known.get(node);
+  const holds =
+    old?.grouping === grouping &&
+    old.facts.spot === facts.spot &&
+    old.facts.market === facts.market &&
+    old.facts.now <= facts.now &&
+    facts.now < old.until;
+  if (holds) return old.row;
+  const row = rowOf(node, facts, grouping);
+  known.set(node, { row, facts, grouping, until: nextTurn(node, facts.now) });
+  return row;
+}
+
+function nextTurn({ units }: NodeSchedule, now: number): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { spans } of units)
+    for (const { end, start } of spans) {
+      if (start > now && start < next) next = start;
+      if (end > now && end < next) next = end;
+    }
+  return next;
 }
 
 /** A domain that every node has its own of groups nothing: such a node stands by itself. */
@@ -140,7 +182,10 @@ function shared(parts: readonly CellPart[]): Standing {
 
 function standingOf(node: NodeSchedule, unit: UnitSchedule, facts: CellFacts): Standing {
   const { now } = facts;
-  const running = unit.spans.filter(({ start, end }) => start <= now && now < end);
+  // By start: what comes after one that is to come is to come as well.
+  const first = unit.spans.findIndex(({ start }) => start > now);
+  const begun = first === -1 ? unit.spans : unit.spans.slice(0, first);
+  const running = begun.filter(({ end }) => now < end);
   const find = (kind: Span["kind"]): Span | undefined => running.find((span) => span.kind === kind);
   const mine = find("mine");
   const id = mine?.reservationId ?? null;

@@ -104,7 +104,6 @@ function GpuCell({ cell, row, view, isStop, isApart: apart }: CellProps): ReactN
       data-marked={view.marked.has(cell.unitId) || undefined}
       aria-selected={isSelected || view.marked.has(cell.unitId)}
       aria-label={name}
-      title={name}
       tabIndex={isStop ? 0 : -1}
       onClick={() => view.onSelect(cell, row)}
       onFocus={() => view.onFocus(cell.unitId)}
