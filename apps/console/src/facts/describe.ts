@@ -42,8 +42,3 @@ export function shortId(id: string): string {
   const [kind = "", rest = ""] = id.split("_", 2);
   return rest.length <= 8 ? id : `${kind}_…${rest.slice(-6)}`;
 }
-
-/** Why it ended, in words. */
-export function endText({ endReason, state }: Pick<Reservation, "endReason" | "state">): string {
-  return endReason === null ? state : `${state}: ${endReason}`;
-}

@@ -71,7 +71,7 @@ export function reservationLanes(reservations: readonly Reservation[]): Lane[] {
         label: whatText(reservation),
         reservationId: id,
       };
-      return { id, label: shortId(id), spans: [span] };
+      return { id, label: span.label, note: shortId(id), spans: [span] };
     });
 }
 

@@ -1,6 +1,6 @@
 import type { NodeSchedule, Span, UnitSchedule } from "@berth/client";
 import { describe, expect, it } from "vitest";
-import { partsFree, rowOf, rowsOf } from "./cells.ts";
+import { freeOf, partsFree, rowOf, rowsOf } from "./cells.ts";
 
 const NOW = 1_000;
 
@@ -129,6 +129,37 @@ describe("a cell", () => {
     // By where they sit on the GPU, not by number.
     expect(cell?.parts.map(({ unitId }) => unitId)).toEqual(["part_2", "part_1", "part_0"]);
     expect(cell && partsFree(cell)).toEqual({ free: 1, used: 2 });
+  });
+});
+
+describe("a GPU of which only the parts are listed", () => {
+  it("is a cell that is told by them", () => {
+    const part = (index: number, gpu: string, spans: Span[] = []): UnitSchedule =>
+      unit({
+        id: `part_${index}`,
+        class: "gpu.mig",
+        index,
+        profile: "3g.40gb",
+        parentUnitId: gpu,
+        spans,
+      });
+    const row = rowOf(
+      node({
+        units: [
+          part(2, "gpu_b"),
+          part(0, "gpu_a", [span("busy", 0, 2_000)]),
+          part(1, "gpu_a"),
+          part(3, "gpu_b"),
+        ],
+      }),
+      { now: NOW },
+    );
+    expect(row.cells.map(({ index, state, unitId }) => ({ index, state, unitId }))).toEqual([
+      { index: 0, state: "booked", unitId: "gpu_a" },
+      { index: 1, state: "free", unitId: "gpu_b" },
+    ]);
+    expect(freeOf(row.cells)).toEqual({ free: 3, all: 4, noun: "part" });
+    expect(freeOf([])).toEqual({ free: 0, all: 0, noun: "GPU" });
   });
 });
 

@@ -78,21 +78,43 @@ interface Standing {
 
 /** A node's row. GPUs in order of their numbers; parts in the order of theirs. */
 export function rowOf(node: NodeSchedule, facts: CellFacts, grouping: Grouping = "rack"): CellRow {
-  const parts = Map.groupBy(
-    node.units.filter(({ parentUnitId }) => parentUnitId !== null),
-    ({ parentUnitId }) => parentUnitId,
-  );
-  const cells = node.units
+  const parts = new Map<string, UnitSchedule[]>();
+  for (const unit of node.units) {
+    if (unit.parentUnitId === null) continue;
+    parts.set(unit.parentUnitId, [...(parts.get(unit.parentUnitId) ?? []), unit]);
+  }
+  const whole = node.units
     .filter((unit) => unit.class === "gpu")
     .toSorted((a, b) => a.index - b.index)
     .map((gpu) => cellOf(node, { gpu, parts: parts.get(gpu.id) ?? [] }, facts));
+  const listed = new Set(whole.map(({ unitId }) => unitId));
+  const cut = [...parts].filter(([id]) => !listed.has(id));
   return {
     nodeId: node.id,
     name: node.name,
     nodeState: node.state,
     group: groupOf(node, grouping),
-    cells,
+    cells: [...whole, ...cutCells(node, cut, facts)],
   };
+}
+
+/** Of a GPU that is shared out only the parts are listed: it is told by them, and numbered in their order. */
+function cutCells(
+  node: NodeSchedule,
+  cut: readonly (readonly [string, UnitSchedule[]])[],
+  facts: CellFacts,
+): Cell[] {
+  const first = (parts: readonly UnitSchedule[]): number =>
+    Math.min(...parts.map(({ index }) => index));
+  return cut
+    .toSorted(([, a], [, b]) => first(a) - first(b))
+    .flatMap(([id, parts], index) => {
+      const [any] = parts;
+      if (!any) return [];
+      const healthy = parts.every((part) => part.healthy);
+      const gpu = { ...any, id, class: "gpu" as const, index, profile: null, spans: [], healthy };
+      return [cellOf(node, { gpu, parts }, facts)];
+    });
 }
 
 /**
@@ -214,8 +236,27 @@ function later({ spans }: UnitSchedule, now: number): Standing {
 }
 
 /** How many of a cell's parts can be booked, in words for the cell; null for a whole GPU. */
-export function partsFree({ parts }: Cell): { free: number; used: number } | null {
+export function partsFree({ parts }: Pick<Cell, "parts">): { free: number; used: number } | null {
   if (parts.length === 0) return null;
-  const free = parts.filter(({ state }) => state === "free" || state === "later").length;
+  const free = parts.filter(isFree).length;
   return { free, used: parts.length - free };
+}
+
+/** What is free of some cells now: whole GPUs, or their parts where there are any. */
+export function freeOf(cells: readonly Cell[]): {
+  readonly free: number;
+  readonly all: number;
+  readonly noun: "GPU" | "part";
+} {
+  const parts = cells.flatMap((cell) => cell.parts);
+  const counted = parts.length > 0 ? parts : cells;
+  return {
+    free: counted.filter(isFree).length,
+    all: counted.length,
+    noun: parts.length > 0 ? "part" : "GPU",
+  };
+}
+
+function isFree({ state }: { readonly state: CellState }): boolean {
+  return state === "free" || state === "later";
 }
