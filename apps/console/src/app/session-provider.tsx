@@ -53,6 +53,11 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
   );
 }
 
+const REFUSED: Readonly<Record<Credentials["kind"], string>> = {
+  key: "This key is unknown, revoked or expired.",
+  oidc: "The server does not take this sign-in: it has ended, or its claims give no role here.",
+};
+
 interface SignedInProps {
   readonly credentials: Credentials;
   readonly onSignOut: (why?: string | null) => void;
@@ -74,8 +79,8 @@ function SignedIn({ credentials, onSignOut, children }: SignedInProps): ReactNod
   const tenants = useQuery(client.queries.fleet.listTenants.queryOptions());
   const isRefused = isBerthError(who.error, "UNAUTHENTICATED");
   useEffect(() => {
-    if (isRefused) onSignOut("This key is unknown, revoked or expired.");
-  }, [isRefused, onSignOut]);
+    if (isRefused) onSignOut(REFUSED[credentials.kind]);
+  }, [isRefused, onSignOut, credentials]);
   if (who.data === undefined)
     return (
       <main className={styles.gate}>
