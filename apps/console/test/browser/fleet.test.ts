@@ -1,4 +1,5 @@
 /** The fleet, as its operator and as the owner of machines. */
+import { createBerth } from "@berth/client";
 import type { NodeSchedule, Reservation, UnitReservation } from "@berth/client";
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -276,6 +277,19 @@ it("the owner sells and takes back, and sees why only the operator sets aside", 
   await expect
     .poll(() => action(page, "Take back", node).getAttribute("aria-disabled"))
     .toBe("true");
+});
+
+it("the operator's page hears of the owner's machines as it happens", async () => {
+  const node = await machine();
+  const page = await fleet(`/fleet?q=${node.name}`);
+  await page.getByRole("gridcell", { name: `GPU 0 on ${node.name}: free` }).waitFor();
+  const key = { tenantId: "lab", role: "tenant-admin", name: "live" } as const;
+  const { secret } = await world().admin.access.createKey(key);
+  const owner = createBerth({ url: world().url, token: secret });
+  await owner.fleet.setNodeState({ nodeId: node.id, state: "unhealthy" });
+  await page
+    .getByRole("gridcell", { name: `GPU 0 on ${node.name}: down` })
+    .waitFor({ timeout: 3_000 });
 });
 
 it("a tenant without machines is told where those of others are", async () => {

@@ -8,6 +8,7 @@ import { Page } from "../../ui/page.tsx";
 import { Empty, ErrorBox, Loading, Partial } from "../../ui/states.tsx";
 import { AsidePanel } from "./aside-panel.tsx";
 import { NodesPanel } from "./nodes-panel.tsx";
+import { useFollow } from "./use-follow.ts";
 import { useSites } from "./use-fleet.ts";
 
 export function FleetPage(): ReactNode {
@@ -41,6 +42,7 @@ interface MachinesProps {
 }
 
 function Machines({ sites, site }: MachinesProps): ReactNode {
+  useFollow(site.tenantId);
   const nodes = useNodes({ tenantId: site.tenantId, siteId: site.id });
   const here = useMemo(
     () => new Map((nodes.data ?? []).map((node) => [node.id, node])),
