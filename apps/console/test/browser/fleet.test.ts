@@ -96,6 +96,7 @@ it("C: takes GPUs back from spot in two clicks, and what ends is what was shown"
   await dialog.getByText("3 spot reservations end now, without notice").waitFor();
   for (const { id } of booked)
     await dialog.getByRole("button", { name: `Copy the id ${id}` }).waitFor();
+  await expect.poll(() => dialog.getByText(/^robotics: 1 GPU, .* left/).count()).toBe(3);
   expect(await Promise.all(booked.map(stateOf))).toEqual(["active", "active", "active"]);
   await me.click(dialog.getByRole("button", { name: "Terminate 3 spot reservations" }));
   await dialog.waitFor({ state: "detached" });
