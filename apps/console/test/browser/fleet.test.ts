@@ -293,6 +293,26 @@ it("the operator's page hears of the owner's machines as it happens", async () =
     .waitFor({ timeout: 3_000 });
 });
 
+it("an admin makes a first site, and then a pool on it", async () => {
+  const { admin } = world();
+  await admin.fleet.putTenant({ tenantId: "fresh" });
+  const key = { tenantId: "fresh", role: "tenant-admin", name: "first" } as const;
+  const { secret } = await admin.access.createKey(key);
+  const page = await fleet("/fleet", secret);
+  await page.getByText("fresh has no sites").waitFor();
+  await page.getByRole("button", { name: "New site" }).click();
+  const dialog = page.getByRole("dialog", { name: "New site of fresh" });
+  await dialog.getByLabel("Name").fill("hall 1");
+  await dialog.getByLabel("Region").fill("eu-north");
+  await dialog.getByRole("button", { name: "Make the site" }).click();
+  await page.getByText("0 nodes in hall 1, eu-north, of fresh.").waitFor();
+  await page.getByText("No machines yet").waitFor();
+  await page.getByRole("navigation").getByRole("link", { name: "Pools" }).click();
+  await page.getByRole("button", { name: "New pool" }).click();
+  const form = page.getByRole("dialog", { name: "New pool" });
+  expect(await form.getByLabel("Site").locator("option").allTextContents()).toEqual(["hall 1"]);
+});
+
 it("a tenant without machines is told where those of others are", async () => {
   const page = await fleet("/fleet", world().token("vision"));
   await page.getByText("vision has no sites").waitFor();
