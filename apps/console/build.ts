@@ -3,11 +3,11 @@
  * otherwise. `--force` builds in any case.
  */
 import { createHash } from "node:crypto";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const HERE = import.meta.dirname;
-const STAMP = join(HERE, "dist/.stamp");
+const DIST = join(HERE, "dist");
 
 /** What decides how a build turns out: the sources, the client's, and the versions of everything else. */
 function fingerprint(): string {
@@ -28,19 +28,33 @@ function fingerprint(): string {
 
 function stamp(): string | null {
   try {
-    return readFileSync(STAMP, "utf8");
+    return readFileSync(join(DIST, ".stamp"), "utf8");
   } catch {
     return null;
   }
+}
+
+/** Elsewhere first, then put in place: a server that starts meanwhile finds the old build or the new one, whole. */
+async function build(wanted: string): Promise<void> {
+  const next = join(HERE, `node_modules/.console-${process.pid}`);
+  const old = `${next}-old`;
+  const vite = await import("vite");
+  await vite.build({
+    configFile: join(HERE, "vite.config.ts"),
+    logLevel: "warn",
+    build: { outDir: next },
+  });
+  writeFileSync(join(next, ".stamp"), wanted);
+  if (existsSync(DIST)) renameSync(DIST, old);
+  renameSync(next, DIST);
+  rmSync(old, { recursive: true, force: true });
 }
 
 const wanted = fingerprint();
 if (process.argv.includes("--force") || stamp() !== wanted) {
   const started = performance.now();
   process.stderr.write("Building the web console…\n");
-  const { build } = await import("vite");
-  await build({ configFile: join(HERE, "vite.config.ts"), logLevel: "warn" });
-  writeFileSync(STAMP, wanted);
+  await build(wanted);
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   process.stderr.write(`The web console is built (${seconds} s).\n`);
 }

@@ -14,6 +14,7 @@ const HOW_TO: readonly Item[] = [
   { text: "Watch events, and resume", link: "/how-to/watch-events" },
   { text: "Use plain HTTP: curl and Python", link: "/how-to/use-plain-http" },
   { text: "Test an app that books", link: "/testing" },
+  { text: "Use the web console", link: "/how-to/use-the-console" },
   { text: "Register machines", link: "/how-to/register-machines" },
   { text: "Import from Kubernetes, Slurm, nvidia-smi", link: "/import" },
   { text: "Offer a pool with a quota", link: "/how-to/offer-a-pool" },

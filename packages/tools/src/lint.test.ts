@@ -262,6 +262,31 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     text: `export type Q = number;`,
     rule: null,
   },
+  "the console taking a schema": {
+    file: "apps/console/src/k1.ts",
+    text: `import { catalog } from "@berth/contract"; export const k = catalog;`,
+    rule: "no-restricted-imports",
+  },
+  "the console taking what Node has": {
+    file: "apps/console/src/k2.ts",
+    text: `import { join } from "node:path"; export const k = join;`,
+    rule: "no-restricted-imports",
+  },
+  "the console taking the client": {
+    file: "apps/console/src/k3.ts",
+    text: `import { gpus } from "@berth/client"; import { createBerthQueries } from "@berth/client/react"; export const k = [gpus, createBerthQueries];`,
+    rule: null,
+  },
+  "a hook that is called now and then": {
+    file: "apps/console/src/k4.tsx",
+    text: `import { useState } from "react"; export function K({ on }: { on: boolean }): number { if (on) { const [k] = useState(1); return k; } return 0; }`,
+    rule: "rules-of-hooks",
+  },
+  "an effect that forgets what it depends on": {
+    file: "apps/console/src/k5.tsx",
+    text: `import { useEffect } from "react"; export function K({ k }: { k: string }): null { useEffect(() => { document.title = k; }, []); return null; }`,
+    rule: "exhaustive-deps",
+  },
 };
 
 interface Diagnostic {

@@ -4,13 +4,10 @@
  */
 import type { Berth, Event, Hooks } from "@berth/client";
 import { isBerthError } from "@berth/client";
-import type { QueryClient } from "@tanstack/react-query";
 import type { LiveStore } from "./live-store.ts";
-import { keyPrefix, staleKeysOf } from "./stale-keys.ts";
-import type { StaleKey } from "./stale-keys.ts";
+import type { Renew } from "./renewal.ts";
+import { ALL_KEYS, staleKeysOf } from "./stale-keys.ts";
 
-/** Events within this long are answered by one round of questions. */
-const GATHER_MS = 120;
 /** How often a caller who may not read events looks again. */
 const REFUSED_POLL_MS = 15_000;
 /** How often the pools' write times are looked at: other tenants' bookings have no event of ours. */
@@ -35,7 +32,7 @@ export function streamHooks(store: LiveStore, opened: () => void): Hooks {
 export interface LiveOptions {
   readonly berth: Berth;
   readonly tenantId: string;
-  readonly queryClient: QueryClient;
+  readonly renew: Renew;
   readonly store: LiveStore;
   readonly signal: AbortSignal;
   onEvent(event: Event): void;
@@ -45,12 +42,11 @@ export interface LiveOptions {
 
 /** Follows the tenant's events until the signal aborts. */
 export async function follow(options: LiveOptions): Promise<void> {
-  const { berth, tenantId, queryClient, store, signal } = options;
-  const gather = gatherer(queryClient, signal);
+  const { berth, tenantId, renew, store, signal } = options;
   for (;;) {
     try {
       for await (const event of berth.reservations.watch({ tenantId }, { signal })) {
-        gather(staleKeysOf(event.type));
+        renew(staleKeysOf(event.type));
         options.onEvent(event);
       }
     } catch (thrown) {
@@ -58,38 +54,19 @@ export async function follow(options: LiveOptions): Promise<void> {
       if (isBerthError(thrown, "UNAUTHENTICATED")) return options.onSignedOut(thrown.message);
       if (isBerthError(thrown, "CURSOR_EXPIRED")) {
         // What happened meanwhile is not told any more: everything is asked again, and the stream begins anew.
-        await queryClient.invalidateQueries();
+        renew(ALL_KEYS);
         continue;
       }
       const why = thrown instanceof Error ? thrown.message : String(thrown);
       store.set({ kind: "refused", why });
-      return everySoOften(() => queryClient.invalidateQueries(), REFUSED_POLL_MS, signal);
+      return everySoOften(() => renew(ALL_KEYS), REFUSED_POLL_MS, signal);
     }
   }
 }
 
-/** Makes keys stale together: a hundred events a second are a few rounds of questions. */
-export function gatherer(
-  queryClient: QueryClient,
-  signal: AbortSignal,
-): (keys: readonly StaleKey[]) => void {
-  let waiting = new Set<StaleKey>();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  signal.addEventListener("abort", () => clearTimeout(timer));
-  return (keys) => {
-    for (const key of keys) waiting.add(key);
-    timer ??= setTimeout(() => {
-      const due = waiting;
-      waiting = new Set();
-      timer = undefined;
-      for (const key of due) void queryClient.invalidateQueries({ queryKey: [...keyPrefix(key)] });
-    }, GATHER_MS);
-  };
-}
-
-function everySoOften(run: () => Promise<unknown>, ms: number, signal: AbortSignal): void {
+function everySoOften(run: () => unknown, ms: number, signal: AbortSignal): void {
   const timer = setInterval(() => {
-    if (document.visibilityState === "visible") void run();
+    if (document.visibilityState === "visible") run();
   }, ms);
   signal.addEventListener("abort", () => clearInterval(timer));
 }
@@ -101,9 +78,9 @@ function everySoOften(run: () => Promise<unknown>, ms: number, signal: AbortSign
 export function pulse({
   berth,
   tenantId,
-  queryClient,
+  renew,
   signal,
-}: Pick<LiveOptions, "berth" | "tenantId" | "queryClient" | "signal">): void {
+}: Pick<LiveOptions, "berth" | "tenantId" | "renew" | "signal">): void {
   let seen: string | undefined;
   everySoOften(
     async () => {
@@ -111,9 +88,7 @@ export function pulse({
       if (!answer.ok) return;
       const { pools } = answer.data;
       const written = JSON.stringify(pools.map(({ poolId, capacity }) => [poolId, capacity]));
-      if (seen !== undefined && seen !== written)
-        for (const key of staleKeysOf("reservation.created"))
-          void queryClient.invalidateQueries({ queryKey: [...keyPrefix(key)] });
+      if (seen !== undefined && seen !== written) renew(staleKeysOf("reservation.created"));
       seen = written;
     },
     PULSE_MS,

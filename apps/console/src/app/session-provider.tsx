@@ -1,8 +1,8 @@
 /** From a credential to a session: who it is, which tenants, one client, one stream. Without one: the sign-in page. */
 import { isBerthError } from "@berth/client";
 import type { Tenant, Whoami } from "@berth/client";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Suspense, lazy, useCallback, useEffect, useMemo, useState } from "react";
 import type { ReactNode } from "react";
 import { timeText } from "../format/time.ts";
@@ -10,10 +10,14 @@ import { ErrorBox, Loading } from "../ui/states.tsx";
 import { keepCredentials, readCredentials } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
 import { follow, pulse, streamHooks } from "./live.ts";
-import { liveStore } from "./live-store.ts";
+import type { LiveOptions } from "./live.ts";
+import { liveStore, useLive } from "./live-store.ts";
 import { noticeOf, show } from "./notices.ts";
+import { createRenewal } from "./renewal.ts";
+import type { Renew } from "./renewal.ts";
 import { SessionContext, clientOf } from "./session.tsx";
 import type { Session } from "./session.tsx";
+import { ALL_KEYS } from "./stale-keys.ts";
 import { tokenOf } from "./token.ts";
 import { useZone } from "./zone.tsx";
 import styles from "./shell.module.css";
@@ -53,6 +57,11 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
   );
 }
 
+const REFUSED: Readonly<Record<Credentials["kind"], string>> = {
+  key: "This key is unknown, revoked or expired.",
+  oidc: "The server does not take this sign-in: it has ended, or its claims give no role here.",
+};
+
 interface SignedInProps {
   readonly credentials: Credentials;
   readonly onSignOut: (why?: string | null) => void;
@@ -61,21 +70,22 @@ interface SignedInProps {
 
 function SignedIn({ credentials, onSignOut, children }: SignedInProps): ReactNode {
   const queryClient = useQueryClient();
+  const renew = useMemo(() => createRenewal(queryClient), [queryClient]);
   const client = useMemo(
     () =>
       clientOf(
         tokenOf(credentials, () => onSignOut("Your sign-in has ended.")),
         // What changed while nobody told us is asked again.
-        streamHooks(liveStore, () => void queryClient.invalidateQueries()),
+        streamHooks(liveStore, () => renew(ALL_KEYS)),
       ),
-    [credentials, onSignOut, queryClient],
+    [credentials, onSignOut, renew],
   );
   const who = useQuery(client.queries.access.whoami.queryOptions());
   const tenants = useQuery(client.queries.fleet.listTenants.queryOptions());
   const isRefused = isBerthError(who.error, "UNAUTHENTICATED");
   useEffect(() => {
-    if (isRefused) onSignOut("This key is unknown, revoked or expired.");
-  }, [isRefused, onSignOut]);
+    if (isRefused) onSignOut(REFUSED[credentials.kind]);
+  }, [isRefused, onSignOut, credentials]);
   if (who.data === undefined)
     return (
       <main className={styles.gate}>
@@ -89,6 +99,7 @@ function SignedIn({ credentials, onSignOut, children }: SignedInProps): ReactNod
   return (
     <WithTenant
       client={client}
+      renew={renew}
       who={who.data}
       tenants={tenants.data?.tenants ?? []}
       onSignOut={onSignOut}
@@ -100,17 +111,20 @@ function SignedIn({ credentials, onSignOut, children }: SignedInProps): ReactNod
 
 interface WithTenantProps {
   readonly client: Pick<Session, "berth" | "queries">;
+  readonly renew: Renew;
   readonly who: Whoami;
   readonly tenants: readonly Tenant[];
   readonly onSignOut: (why?: string | null) => void;
   readonly children: ReactNode;
 }
 
-function WithTenant({ client, who, tenants, onSignOut, children }: WithTenantProps): ReactNode {
+function WithTenant(props: WithTenantProps): ReactNode {
+  const { client, renew, who, tenants, onSignOut, children } = props;
   const { tenant } = useSearch({ from: "__root__" });
   const navigate = useNavigate();
   const tenantId = tenant ?? who.tenantId;
-  useStream(client.berth, tenantId, onSignOut);
+  useStream({ berth: client.berth, tenantId, renew, onSignedOut: onSignOut });
+  const mayAsk = useStreamFirst();
   const session = useMemo<Session>(
     () => ({
       ...client,
@@ -124,22 +138,46 @@ function WithTenant({ client, who, tenants, onSignOut, children }: WithTenantPro
     }),
     [client, who, tenantId, tenants, navigate, onSignOut],
   );
-  return <SessionContext value={session}>{children}</SessionContext>;
+  return mayAsk ? <SessionContext value={session}>{children}</SessionContext> : <Gate />;
 }
 
-function useStream(
-  berth: Session["berth"],
-  tenantId: string,
-  onSignedOut: (message: string) => void,
-): void {
-  const queryClient = useQueryClient();
+function Gate(): ReactNode {
+  return (
+    <main className={styles.gate}>
+      <Loading what="the page" />
+    </main>
+  );
+}
+
+/** How long the page waits for the stream to open. */
+const STREAM_MS = 500;
+
+/**
+ * The stream is opened before the page asks anything: what is asked then misses no event, and nothing has to be asked
+ * twice. Where it does not open soon, the page is shown all the same and asked again when it does.
+ */
+function useStreamFirst(): boolean {
+  const isOpen = useLive().kind !== "connecting";
+  const [mayAsk, setMayAsk] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setMayAsk(true), isOpen ? 0 : STREAM_MS);
+    return () => clearTimeout(timer);
+  }, [isOpen]);
+  return mayAsk;
+}
+
+interface StreamOptions extends Pick<LiveOptions, "berth" | "tenantId" | "renew"> {
+  readonly onSignedOut: (message: string) => void;
+}
+
+function useStream({ berth, tenantId, renew, onSignedOut }: StreamOptions): void {
   const navigate = useNavigate();
   const { zone } = useZone();
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
     liveStore.set({ kind: "connecting" });
-    const shared = { berth, tenantId, queryClient, signal };
+    const shared = { berth, tenantId, renew, signal };
     const said = (at: number): string => timeText(at, zone, { now: Date.now() });
     void follow({
       ...shared,
@@ -160,5 +198,5 @@ function useStream(
     });
     pulse(shared);
     return () => controller.abort();
-  }, [berth, tenantId, queryClient, navigate, zone, onSignedOut]);
+  }, [berth, tenantId, renew, navigate, zone, onSignedOut]);
 }

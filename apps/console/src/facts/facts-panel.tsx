@@ -27,7 +27,7 @@ import { useReservation } from "./use-reservation.ts";
 export function FactsPanel(): ReactNode {
   const { rsv } = useSearch({ strict: false });
   const navigate = useNavigate();
-  const isOpen = rsv !== undefined;
+  const isOpen = rsv !== undefined && rsv !== "";
   const close = (): void =>
     void navigate({ to: ".", search: (all) => ({ ...all, rsv: undefined }), replace: true });
   useEffect(() => {
@@ -39,7 +39,7 @@ export function FactsPanel(): ReactNode {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
-  if (rsv === undefined) return null;
+  if (!isOpen) return null;
   return (
     <aside className={styles["panel"]} aria-label="Facts of the reservation">
       <Facts key={rsv} reservationId={rsv} onClose={close} />

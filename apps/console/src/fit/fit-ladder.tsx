@@ -1,6 +1,7 @@
 /** What fits now and when the rest will: counts by closeness. A cell leads to the booking form, filled in with it. */
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { useNow } from "../app/now.ts";
 import { useZone } from "../app/zone.tsx";
 import { gpusText } from "../format/gpus.ts";
 import { timeText, utcText } from "../format/time.ts";
@@ -111,8 +112,9 @@ interface CellProps extends Omit<LadderProps, "rungs"> {
 
 function Cell({ rung: { step, answer }, poolId, duration }: CellProps): ReactNode {
   const { zone } = useZone();
+  const now = useNow(60_000);
   const verdict: Verdict = answer === null ? { kind: "none" } : verdictOf(answer);
-  const [text, more] = sayVerdict(verdict, zone);
+  const [text, more] = sayVerdict(verdict, zone, now);
   const title = [step.words, more].filter(Boolean).join(". ");
   const className = cx(styles.cell, styles[verdict.kind]);
   if (verdict.kind === "none")
@@ -145,23 +147,23 @@ function Cell({ rung: { step, answer }, poolId, duration }: CellProps): ReactNod
 }
 
 /** The word in the cell, and the rest for its title. */
-function sayVerdict(verdict: Verdict, zone: string): readonly [string, string] {
+function sayVerdict(verdict: Verdict, zone: string, now: number): readonly [string, string] {
   switch (verdict.kind) {
     case "now":
       return ["✓ now", ""];
     case "later":
-      return [timeText(verdict.at, zone), utcText(verdict.at)];
+      return [timeText(verdict.at, zone, { now }), utcText(verdict.at)];
     case "preempts":
       return [
         "~ now",
-        `${verdict.count} spot booking${verdict.count === 1 ? "" : "s"} would get notice; it starts ${timeText(verdict.at, zone)}`,
+        `${verdict.count} spot booking${verdict.count === 1 ? "" : "s"} would get notice; it starts ${timeText(verdict.at, zone, { now })}`,
       ];
     case "quota":
       return ["over quota", verdict.words];
     case "never":
       return [
         "not in sight",
-        `${verdict.words} Looked up to ${timeText(verdict.searchedTo, zone)}`,
+        `${verdict.words} Looked up to ${timeText(verdict.searchedTo, zone, { now })}`,
       ];
     case "none":
       return ["–", ""];

@@ -12,7 +12,9 @@ export function countText(count: number, noun: string): string {
 
 /** Thousands apart: `8,000`. */
 export function number(count: number): string {
-  return count.toLocaleString("en-GB");
+  // Most counts have no thousands, and a formatter costs more than all the rest of a bar.
+  const isSmall = Number.isInteger(count) && count >= 0 && count < 1_000;
+  return isSmall ? String(count) : count.toLocaleString("en-GB");
 }
 
 /** A model without its maker's preamble: `NVIDIA-H100-80GB-HBM3` is `H100 80GB HBM3`. */

@@ -16,27 +16,80 @@ function formatter(key: string, options: Intl.DateTimeFormatOptions): Intl.DateT
   return fresh;
 }
 
-/** The parts of an instant in a zone. */
-function partsOf(at: number, zone: string): Readonly<Record<string, string>> {
-  const parts = formatter(`parts ${zone}`, {
-    timeZone: zone,
-    weekday: "short",
-    day: "numeric",
-    month: "short",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-  }).formatToParts(at);
-  return Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+type Parts = Readonly<Record<"weekday" | "day" | "month" | "year" | "hour" | "minute", string>>;
+
+/** The parts of an instant in a zone, by arithmetic: a calendar says thousands of times. */
+function partsOf(at: number, zone: string): Parts {
+  const wall = new Date(at + offsetOf(at, zone));
+  const two = (count: number): string => String(count).padStart(2, "0");
+  return {
+    weekday: WEEKDAYS[wall.getUTCDay()] ?? "",
+    day: String(wall.getUTCDate()),
+    month: MONTHS[wall.getUTCMonth()] ?? "",
+    year: String(wall.getUTCFullYear()),
+    hour: two(wall.getUTCHours()),
+    minute: two(wall.getUTCMinutes()),
+  };
 }
+
+const WORDS = { timeZone: "UTC", weekday: "short", month: "short" } as const;
+const words = new Intl.DateTimeFormat(LOCALE, WORDS);
+const wordOf = (at: number, type: "weekday" | "month"): string =>
+  words.formatToParts(at).find((part) => part.type === type)?.value ?? "";
+/** From Sunday on, as `Date` counts: 4 January 1970 was one. */
+const WEEKDAYS = Array.from({ length: 7 }, (_, day) =>
+  wordOf(Date.UTC(1970, 0, 4 + day), "weekday"),
+);
+const MONTHS = Array.from({ length: 12 }, (_, month) => wordOf(Date.UTC(1970, month, 4), "month"));
+
+/** Clocks are moved on quarters of an hour, and asking costs more than all the rest of a time. */
+const QUARTER_MS = 900_000;
+const KNOWN_MAX = 20_000;
+
+function byQuarter<T>(ask: (at: number, zone: string) => T): (at: number, zone: string) => T {
+  const known = new Map<string, T>();
+  return (at, zone) => {
+    const key = `${zone} ${Math.floor(at / QUARTER_MS)}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    if (known.size >= KNOWN_MAX) known.clear();
+    const fresh = ask(at, zone);
+    known.set(key, fresh);
+    return fresh;
+  };
+}
+
+/** How far the zone's clocks are ahead of UTC, ms. */
+const offsetOf = byQuarter((at, zone) => {
+  const options = {
+    timeZone: zone,
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+    hourCycle: "h23",
+  } as const;
+  const part = Object.fromEntries(
+    formatter(`offset ${zone}`, options)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
+  const wall = Date.UTC(year, month - 1, day, hour, minute, second);
+  return wall - Math.floor(at / 1_000) * 1_000;
+});
 
 /**
  * The zone's name at an instant: `CET`, `EST`, or `GMT+9` where it has no short name. British English knows Europe's
  * names and American English America's, so both are asked.
  */
 export function zoneName(at: number, zone: string): string {
-  if (zone === "UTC") return "UTC";
+  return zone === "UTC" ? "UTC" : askedZoneName(at, zone);
+}
+
+const askedZoneName = byQuarter((at, zone) => {
   const names = ["en-GB", "en-US"].map((locale) => {
     const key = `zone ${locale} ${zone}`;
     const known =
@@ -46,7 +99,7 @@ export function zoneName(at: number, zone: string): string {
     return known.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value ?? zone;
   });
   return names.find((name) => !/^(?:GMT|UTC)[+-]/.test(name)) ?? names[0] ?? zone;
-}
+});
 
 /**
  * `Mon 7 Dec 09:00 CET`; another year than `now` is named. `day`: `Mon 7 Dec`; `clock`: `09:00 CET`.
@@ -57,11 +110,10 @@ export function timeText(
   { style = "full", now }: { readonly style?: TimeStyle; readonly now?: number } = {},
 ): string {
   const part = partsOf(at, zone);
-  const clock = `${part["hour"]}:${part["minute"]} ${zoneName(at, zone)}`;
+  const clock = `${part.hour}:${part.minute} ${zoneName(at, zone)}`;
   if (style === "clock") return clock;
-  const year =
-    now === undefined || partsOf(now, zone)["year"] === part["year"] ? "" : ` ${part["year"]}`;
-  const day = `${part["weekday"]} ${part["day"]} ${part["month"]}${year}`;
+  const year = now === undefined || partsOf(now, zone).year === part.year ? "" : ` ${part.year}`;
+  const day = `${part.weekday} ${part.day} ${part.month}${year}`;
   return style === "day" ? day : `${day} ${clock}`;
 }
 
@@ -82,41 +134,15 @@ export function utcText(at: number): string {
 export function rangeText(start: number, end: number, zone: string): string {
   const [from, to] = [partsOf(start, zone), partsOf(end, zone)];
   const [first, last] = [zoneName(start, zone), zoneName(end, zone)];
-  const sameDay = ["day", "month", "year"].every((part) => from[part] === to[part]);
-  const clock = ({ hour, minute }: Readonly<Record<string, string>>): string => `${hour}:${minute}`;
-  const begin = `${from["weekday"]} ${from["day"]} ${from["month"]} ${clock(from)}`;
-  const until = sameDay ? clock(to) : `${to["weekday"]} ${to["day"]} ${to["month"]} ${clock(to)}`;
+  const sameDay = (["day", "month", "year"] as const).every((part) => from[part] === to[part]);
+  const clock = ({ hour, minute }: Parts): string => `${hour}:${minute}`;
+  const begin = `${from.weekday} ${from.day} ${from.month} ${clock(from)}`;
+  const until = sameDay ? clock(to) : `${to.weekday} ${to.day} ${to.month} ${clock(to)}`;
   // Over a change of the clocks both names are said, or the length seems wrong by an hour.
   return first === last ? `${begin} – ${until} ${last}` : `${begin} ${first} – ${until} ${last}`;
 }
 
 /** Whether a window holds a change of the clocks in the zone. */
 export function crossesClockChange(start: number, end: number, zone: string): boolean {
-  const offset = (at: number): number => {
-    const part = formatter(`offset ${zone}`, {
-      timeZone: zone,
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
-      hourCycle: "h23",
-    })
-      .formatToParts(at)
-      .reduce<Record<string, number>>((all, { type, value }) => {
-        all[type] = Number(value);
-        return all;
-      }, {});
-    const local = Date.UTC(
-      part["year"] ?? 0,
-      (part["month"] ?? 1) - 1,
-      part["day"] ?? 1,
-      part["hour"] ?? 0,
-      part["minute"] ?? 0,
-      part["second"] ?? 0,
-    );
-    return Math.round((local - at) / 60_000);
-  };
-  return offset(start) !== offset(end);
+  return offsetOf(start, zone) !== offsetOf(end, zone);
 }

@@ -111,8 +111,8 @@ function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
       data-cut-start={cut.start || undefined}
       data-cut-end={cut.end || undefined}
       aria-label={name}
-      aria-pressed={isSelected}
-      title={name}
+      // What others hold cannot be chosen: it is there to be read.
+      aria-pressed={span.reservationId === null ? undefined : isSelected}
       tabIndex={isStop ? 0 : -1}
       style={{ left, width, top: PAD_PX + row * ROW_PX }}
       onClick={() => view.onSelect(span, lane)}

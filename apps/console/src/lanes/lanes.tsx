@@ -14,6 +14,7 @@ import { rectsOf, stack, toPixel } from "./model.ts";
 import type { Lane, LaneSpan, StackedLane, TimeWindow } from "./model.ts";
 import { ticksOf } from "./ticks.ts";
 import { useLaneKeys } from "./use-lane-keys.ts";
+import { nameOnHover } from "../ui/name-on-hover.ts";
 import { useWidth } from "./use-width.ts";
 
 export interface LanesProps {
@@ -65,6 +66,7 @@ export function Lanes(props: LanesProps): ReactNode {
       aria-label={label}
       className={styles["box"]}
       onKeyDown={onKeyDown}
+      onPointerOver={nameOnHover}
       tabIndex={stop === null ? 0 : undefined}
     >
       <div className={styles["sheet"]}>
@@ -142,6 +144,7 @@ function tabStopOf(stacked: readonly StackedLane[], { active, rows, window, widt
     if (lane?.lane.id === active?.laneId && rects.some(({ span }) => span.id === active?.spanId))
       return active;
     if (!first && lane && rects[0]) first = { laneId: lane.lane.id, spanId: rects[0].span.id };
+    if (first && !active) return first;
   }
   return first;
 }

@@ -89,6 +89,16 @@ describe("pixels and instants", () => {
     expect(toPixel(about, zoomed, 100)).toBeCloseTo(toPixel(about, window, 100));
   });
 
+  it("zoom neither in nor out for ever", () => {
+    const window = { from: 0, to: 8 * HOUR };
+    const wide = (factor: number): number => {
+      const { from, to } = zoomedBy(window, factor, 4 * HOUR);
+      return to - from;
+    };
+    expect(wide(1e-9)).toBe(5 * 60_000);
+    expect(wide(1e9)).toBe(400 * 24 * HOUR);
+  });
+
   it("draw whole steps, at least one", () => {
     expect(drawn(HOUR + 5, HOUR + 9, HOUR)).toEqual({ from: HOUR, to: 2 * HOUR });
     expect(drawn(5 * HOUR + 1, 2 * HOUR + 1, HOUR)).toEqual({ from: 2 * HOUR, to: 6 * HOUR });

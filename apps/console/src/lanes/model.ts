@@ -62,6 +62,8 @@ export interface Rect extends StackedSpan {
 const LEAST_WIDTH = 3;
 /** Zooming in further shows nothing more: leases are counted in seconds, bookings in minutes. */
 const LEAST_WINDOW_MS = 5 * 60_000;
+/** No booking starts later than a year and a day ahead. */
+const MOST_WINDOW_MS = 400 * 86_400_000;
 
 /** Puts each span into the first row that is free at its start: fewest rows, and earlier spans stay where they are. */
 export function stack(lane: Lane): StackedLane {
@@ -115,7 +117,8 @@ export function zoomedTo(one: number, other: number): TimeWindow {
 /** The window `factor` times as wide about an instant that stays where it is on the screen. */
 export function zoomedBy(window: TimeWindow, factor: number, about: number): TimeWindow {
   const share = (about - window.from) / (window.to - window.from);
-  const wide = Math.max(LEAST_WINDOW_MS, (window.to - window.from) * factor);
+  const asked = (window.to - window.from) * factor;
+  const wide = Math.min(MOST_WINDOW_MS, Math.max(LEAST_WINDOW_MS, asked));
   const from = Math.round(about - share * wide);
   return { from, to: from + Math.round(wide) };
 }

@@ -19,17 +19,33 @@ const KINDS: Readonly<Record<string, SpanKind>> = {
  * bookings of others nothing is known but the time, so those that begin and end together are one bar as well.
  */
 export function laneOfNode(node: NodeSchedule, known: Known): Lane {
-  const bars = new Map<string, { span: Span; units: UnitSchedule[] }>();
+  const bars = new Map<string | number, Bar[]>();
+  const all: Bar[] = [];
   for (const unit of node.units)
     for (const span of unit.spans) {
-      const key = `${span.kind} ${span.reservationId ?? ""} ${span.start} ${span.end}`;
-      const bar = bars.get(key);
+      // A booking takes all of its units for the same time; of others' the start is told, and most differ in it.
+      const key = span.reservationId ?? span.start;
+      const alike = bars.get(key) ?? [];
+      const bar = alike.find((each) => isAlike(each.span, span));
       if (bar) bar.units.push(unit);
-      else bars.set(key, { span, units: [unit] });
+      else {
+        const fresh = { span, units: [unit] };
+        all.push(fresh);
+        bars.set(key, [...alike, fresh]);
+      }
     }
-  const spans = [...bars].map(([id, { span, units }]) => spanOf(id, { span, units }, known));
+  const spans = all.map((bar) => spanOf(bar, known));
   const rack = node.labels["rack"];
   return { id: node.id, label: node.name, spans, ...(rack === undefined ? {} : { note: rack }) };
+}
+
+interface Bar {
+  readonly span: Span;
+  readonly units: UnitSchedule[];
+}
+
+function isAlike(one: Span, other: Span): boolean {
+  return one.kind === other.kind && one.start === other.start && one.end === other.end;
 }
 
 /** Nodes by name as people count: node-9 before node-10. */
@@ -55,16 +71,13 @@ export function reservationLanes(reservations: readonly Reservation[]): Lane[] {
         label: whatText(reservation),
         reservationId: id,
       };
-      return { id, label: shortId(id), spans: [span] };
+      return { id, label: span.label, note: shortId(id), spans: [span] };
     });
 }
 
-function spanOf(
-  id: string,
-  { span, units }: { readonly span: Span; readonly units: readonly UnitSchedule[] },
-  known: Known,
-): LaneSpan {
+function spanOf({ span, units }: Bar, known: Known): LaneSpan {
   const { end, reservationId, start } = span;
+  const id = `${span.kind} ${reservationId ?? ""} ${start} ${end}`;
   const reservation = reservationId === null ? undefined : known.get(reservationId);
   const kind = KINDS[span.kind] ?? "booked";
   const label = kind === "maintenance" ? "maintenance" : unitsText(units);

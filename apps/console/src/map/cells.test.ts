@@ -1,6 +1,6 @@
 import type { NodeSchedule, Span, UnitSchedule } from "@berth/client";
 import { describe, expect, it } from "vitest";
-import { partsFree, rowOf, rowsOf } from "./cells.ts";
+import { freeOf, partsFree, rowOf, rowsOf } from "./cells.ts";
 
 const NOW = 1_000;
 
@@ -132,6 +132,37 @@ describe("a cell", () => {
   });
 });
 
+describe("a GPU of which only the parts are listed", () => {
+  it("is a cell that is told by them", () => {
+    const part = (index: number, gpu: string, spans: Span[] = []): UnitSchedule =>
+      unit({
+        id: `part_${index}`,
+        class: "gpu.mig",
+        index,
+        profile: "3g.40gb",
+        parentUnitId: gpu,
+        spans,
+      });
+    const row = rowOf(
+      node({
+        units: [
+          part(2, "gpu_b"),
+          part(0, "gpu_a", [span("busy", 0, 2_000)]),
+          part(1, "gpu_a"),
+          part(3, "gpu_b"),
+        ],
+      }),
+      { now: NOW },
+    );
+    expect(row.cells.map(({ index, state, unitId }) => ({ index, state, unitId }))).toEqual([
+      { index: 0, state: "booked", unitId: "gpu_a" },
+      { index: 1, state: "free", unitId: "gpu_b" },
+    ]);
+    expect(freeOf(row.cells)).toEqual({ free: 3, all: 4, noun: "part" });
+    expect(freeOf([])).toEqual({ free: 0, all: 0, noun: "GPU" });
+  });
+});
+
 describe("rows", () => {
   it("are by group and name as people count", () => {
     const make = (name: string, rack: string): NodeSchedule =>
@@ -163,5 +194,21 @@ describe("rows", () => {
     );
     expect(row.cells.map(({ unitId }) => unitId)).toEqual(["a", "b", "c"]);
     expect(row.group).toBe("nvl-7");
+  });
+
+  it("stay the same until something begins or ends, and are made anew then", () => {
+    const nodes = [
+      node({ id: "a", name: "a", units: [unit({ spans: [span("busy", NOW + 10, NOW + 20)] })] }),
+      node({ id: "b", name: "b" }),
+    ];
+    const first = rowsOf(nodes, { now: NOW });
+    expect(rowsOf(nodes, { now: NOW + 9 })).toBe(first);
+    const begun = rowsOf(nodes, { now: NOW + 10 });
+    expect(begun[0]?.cells[0]?.state).toBe("booked");
+    expect(begun[1]).toBe(first[1]);
+    expect(rowsOf(nodes, { now: NOW + 20 })[0]?.cells[0]?.state).toBe("free");
+    // What is known beside the spans counts as well.
+    const market = new Set(["unit_a"]);
+    expect(rowsOf(nodes, { now: NOW + 20, market })[1]).not.toBe(first[1]);
   });
 });

@@ -78,33 +78,97 @@ interface Standing {
 
 /** A node's row. GPUs in order of their numbers; parts in the order of theirs. */
 export function rowOf(node: NodeSchedule, facts: CellFacts, grouping: Grouping = "rack"): CellRow {
-  const parts = Map.groupBy(
-    node.units.filter(({ parentUnitId }) => parentUnitId !== null),
-    ({ parentUnitId }) => parentUnitId,
-  );
-  const cells = node.units
+  const parts = new Map<string, UnitSchedule[]>();
+  for (const unit of node.units) {
+    if (unit.parentUnitId === null) continue;
+    parts.set(unit.parentUnitId, [...(parts.get(unit.parentUnitId) ?? []), unit]);
+  }
+  const whole = node.units
     .filter((unit) => unit.class === "gpu")
     .toSorted((a, b) => a.index - b.index)
     .map((gpu) => cellOf(node, { gpu, parts: parts.get(gpu.id) ?? [] }, facts));
+  const listed = new Set(whole.map(({ unitId }) => unitId));
+  const cut = [...parts].filter(([id]) => !listed.has(id));
   return {
     nodeId: node.id,
     name: node.name,
     nodeState: node.state,
     group: groupOf(node, grouping),
-    cells,
+    cells: [...whole, ...cutCells(node, cut, facts)],
   };
 }
 
-/** Rows by group, then by name as people count: node-9 before node-10. */
+/** Of a GPU that is shared out only the parts are listed: it is told by them, and numbered in their order. */
+function cutCells(
+  node: NodeSchedule,
+  cut: readonly (readonly [string, UnitSchedule[]])[],
+  facts: CellFacts,
+): Cell[] {
+  const first = (parts: readonly UnitSchedule[]): number =>
+    Math.min(...parts.map(({ index }) => index));
+  return cut
+    .toSorted(([, a], [, b]) => first(a) - first(b))
+    .flatMap(([id, parts], index) => {
+      const [any] = parts;
+      if (!any) return [];
+      const healthy = parts.every((part) => part.healthy);
+      const gpu = { ...any, id, class: "gpu" as const, index, profile: null, spans: [], healthy };
+      return [cellOf(node, { gpu, parts }, facts)];
+    });
+}
+
+/**
+ * Rows by group, then by name as people count: node-9 before node-10. Asked again of the same nodes, a row in which
+ * nothing has begun or ended since is the same object, and so are all rows together when nothing has in any.
+ */
 export function rowsOf(
   nodes: readonly NodeSchedule[],
   facts: CellFacts,
   grouping: Grouping = "rack",
-): CellRow[] {
+): readonly CellRow[] {
   const names = new Intl.Collator("en", { numeric: true });
-  return nodes
-    .map((node) => rowOf(node, facts, grouping))
+  const before = lately.get(nodes);
+  const rows = nodes
+    .map((node) => rowAt(node, facts, grouping))
     .toSorted((a, b) => names.compare(a.group, b.group) || names.compare(a.name, b.name));
+  if (before?.length === rows.length && rows.every((row, at) => row === before[at])) return before;
+  lately.set(nodes, rows);
+  return rows;
+}
+
+interface KnownRow {
+  readonly row: CellRow;
+  readonly facts: CellFacts;
+  readonly grouping: Grouping;
+  /** When something on the node begins or ends next. */
+  readonly until: number;
+}
+
+const lately = new WeakMap<readonly NodeSchedule[], readonly CellRow[]>();
+const known = new WeakMap<NodeSchedule, KnownRow>();
+
+function rowAt(node: NodeSchedule, facts: CellFacts, grouping: Grouping): CellRow {
+  const old = known.get(node);
+  const holds =
+    old?.grouping === grouping &&
+    old.facts.spot === facts.spot &&
+    old.facts.market === facts.market &&
+    old.facts.now <= facts.now &&
+    facts.now < old.until;
+  if (holds) return old.row;
+  const row = rowOf(node, facts, grouping);
+  known.set(node, { row, facts, grouping, until: nextTurn(node, facts.now) });
+  return row;
+}
+
+function nextTurn({ units }: NodeSchedule, now: number): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { spans } of units)
+    for (const { end, start } of spans) {
+      if (start > now && start < next) next = start;
+      if (end > now && end < next) next = end;
+    }
+  return next;
 }
 
 /** A domain that every node has its own of groups nothing: such a node stands by itself. */
@@ -140,7 +204,10 @@ function shared(parts: readonly CellPart[]): Standing {
 
 function standingOf(node: NodeSchedule, unit: UnitSchedule, facts: CellFacts): Standing {
   const { now } = facts;
-  const running = unit.spans.filter(({ start, end }) => start <= now && now < end);
+  // By start: what comes after one that is to come is to come as well.
+  const first = unit.spans.findIndex(({ start }) => start > now);
+  const begun = first === -1 ? unit.spans : unit.spans.slice(0, first);
+  const running = begun.filter(({ end }) => now < end);
   const find = (kind: Span["kind"]): Span | undefined => running.find((span) => span.kind === kind);
   const mine = find("mine");
   const id = mine?.reservationId ?? null;
@@ -169,8 +236,27 @@ function later({ spans }: UnitSchedule, now: number): Standing {
 }
 
 /** How many of a cell's parts can be booked, in words for the cell; null for a whole GPU. */
-export function partsFree({ parts }: Cell): { free: number; used: number } | null {
+export function partsFree({ parts }: Pick<Cell, "parts">): { free: number; used: number } | null {
   if (parts.length === 0) return null;
-  const free = parts.filter(({ state }) => state === "free" || state === "later").length;
+  const free = parts.filter(isFree).length;
   return { free, used: parts.length - free };
+}
+
+/** What is free of some cells now: whole GPUs, or their parts where there are any. */
+export function freeOf(cells: readonly Cell[]): {
+  readonly free: number;
+  readonly all: number;
+  readonly noun: "GPU" | "part";
+} {
+  const parts = cells.flatMap((cell) => cell.parts);
+  const counted = parts.length > 0 ? parts : cells;
+  return {
+    free: counted.filter(isFree).length,
+    all: counted.length,
+    noun: parts.length > 0 ? "part" : "GPU",
+  };
+}
+
+function isFree({ state }: { readonly state: CellState }): boolean {
+  return state === "free" || state === "later";
 }

@@ -6,6 +6,7 @@ import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import type { Range } from "@tanstack/react-virtual";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { ReactNode } from "react";
+import { nameOnHover } from "../ui/name-on-hover.ts";
 import type { Cell, CellRow } from "./cells.ts";
 import styles from "./gpu-map.module.css";
 import { GroupRow, NodeRow } from "./map-row.tsx";
@@ -57,6 +58,7 @@ export function GpuMap(props: GpuMapProps): ReactNode {
         className={styles["body"]}
         style={{ height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
+        onPointerOver={nameOnHover}
       >
         {shown.map(({ index, start }) => {
           const line = lines[index];

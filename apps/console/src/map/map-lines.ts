@@ -1,4 +1,6 @@
 /** The rows of the map with a line before each group. Rows come sorted by group. */
+import { countText } from "../format/gpus.ts";
+import { freeOf } from "./cells.ts";
 import type { CellRow } from "./cells.ts";
 
 /** A line of the map. */
@@ -9,8 +11,8 @@ export type MapLine =
       /** "" for nodes that are in none. */
       readonly group: string;
       readonly nodes: number;
-      readonly gpus: number;
-      readonly free: number;
+      /** `19 of 32 GPUs free`. */
+      readonly free: string;
     };
 
 /** Without lines between when there is but one group that has no name. */
@@ -18,9 +20,12 @@ export function linesOf(rows: readonly CellRow[]): MapLine[] {
   const groups = Map.groupBy(rows, ({ group }) => group);
   if (groups.size === 1 && groups.has("")) return rows.map((row) => ({ kind: "node", row }));
   return [...groups].flatMap(([group, members]): MapLine[] => {
-    const cells = members.flatMap((row) => row.cells);
-    const free = cells.filter(({ state }) => state === "free" || state === "later").length;
-    const header = { group, nodes: members.length, gpus: cells.length, free } as const;
+    const { all, free, noun } = freeOf(members.flatMap((row) => row.cells));
+    const header = {
+      group,
+      nodes: members.length,
+      free: `${free} of ${countText(all, noun)} free`,
+    };
     return [
       { kind: "group", ...header },
       ...members.map((row) => ({ kind: "node", row }) as const),

@@ -26,13 +26,13 @@ interface GroupProps {
 }
 
 export function GroupRow({ line, name, at, top }: GroupProps): ReactNode {
-  const { free, gpus, group, nodes } = line;
+  const { free, group, nodes } = line;
   return (
     <div role="row" aria-rowindex={at + 1} className={styles["group"]} style={{ top }}>
       <div role="rowheader" className={styles["groupName"]}>
         {group === "" ? `no ${name}` : `${name} ${group}`}
         <span>
-          {countText(nodes, "node")}, {free} of {gpus} GPUs free
+          {countText(nodes, "node")}, {free}
         </span>
       </div>
     </div>
@@ -104,7 +104,6 @@ function GpuCell({ cell, row, view, isStop, isApart: apart }: CellProps): ReactN
       data-marked={view.marked.has(cell.unitId) || undefined}
       aria-selected={isSelected || view.marked.has(cell.unitId)}
       aria-label={name}
-      title={name}
       tabIndex={isStop ? 0 : -1}
       onClick={() => view.onSelect(cell, row)}
       onFocus={() => view.onFocus(cell.unitId)}

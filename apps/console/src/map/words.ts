@@ -1,6 +1,7 @@
 /** What the states of a cell are called and drawn as: one list for cells, their names and the key. */
+import { shortId } from "../facts/describe.ts";
 import { timeText } from "../format/time.ts";
-import { partsFree } from "./cells.ts";
+import { freeOf, partsFree } from "./cells.ts";
 import type { Cell, CellRow, CellState } from "./cells.ts";
 
 interface Look {
@@ -21,11 +22,12 @@ export const LOOKS: Readonly<Record<CellState, Look>> = {
   down: { glyph: "×", text: "down" },
 };
 
-/** `GPU 3 on h100-01: booked until Mon 7 Dec 09:00 CET`. */
+/** `GPU 3 on h100-01: mine until Mon 7 Dec 09:00 CET, rsv_…k3f9q2`; of others' bookings the time alone. */
 export function cellName(cell: Cell, row: CellRow, zone: string): string {
   const parts = partsFree(cell);
   const shared = parts ? `, ${parts.free} of ${cell.parts.length} parts free` : "";
-  return `GPU ${cell.index} on ${row.name}: ${stateText(cell, zone)}${shared}`;
+  const whose = cell.reservationId === null ? "" : `, ${shortId(cell.reservationId)}`;
+  return `GPU ${cell.index} on ${row.name}: ${stateText(cell, zone)}${shared}${whose}`;
 }
 
 function stateText({ reservationId, state, until }: Cell, zone: string): string {
@@ -39,10 +41,10 @@ function stateText({ reservationId, state, until }: Cell, zone: string): string 
 
 const FAR = Date.UTC(2200, 0, 1);
 
-/** How many GPUs of a row can be booked now, as `3 of 8 free`. */
+/** How much of a row can be booked now, as `3 of 8 free` or `2 of 3 parts free`. */
 export function freeText({ cells }: CellRow): string {
-  const free = cells.filter(({ state }) => state === "free" || state === "later").length;
-  return `${free} of ${cells.length} free`;
+  const { all, free, noun } = freeOf(cells);
+  return `${free} of ${all} ${noun === "part" ? "parts " : ""}free`;
 }
 
 /** When something changes next on a node; null when nothing is known to. */

@@ -1,4 +1,5 @@
 /** The fleet, as its operator and as the owner of machines. */
+import { createBerth } from "@berth/client";
 import type { NodeSchedule, Reservation, UnitReservation } from "@berth/client";
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -95,6 +96,7 @@ it("C: takes GPUs back from spot in two clicks, and what ends is what was shown"
   await dialog.getByText("3 spot reservations end now, without notice").waitFor();
   for (const { id } of booked)
     await dialog.getByRole("button", { name: `Copy the id ${id}` }).waitFor();
+  await expect.poll(() => dialog.getByText(/^robotics: 1 GPU, .* left/).count()).toBe(3);
   expect(await Promise.all(booked.map(stateOf))).toEqual(["active", "active", "active"]);
   await me.click(dialog.getByRole("button", { name: "Terminate 3 spot reservations" }));
   await dialog.waitFor({ state: "detached" });
@@ -276,6 +278,39 @@ it("the owner sells and takes back, and sees why only the operator sets aside", 
   await expect
     .poll(() => action(page, "Take back", node).getAttribute("aria-disabled"))
     .toBe("true");
+});
+
+it("the operator's page hears of the owner's machines as it happens", async () => {
+  const node = await machine();
+  const page = await fleet(`/fleet?q=${node.name}`);
+  await page.getByRole("gridcell", { name: `GPU 0 on ${node.name}: free` }).waitFor();
+  const key = { tenantId: "lab", role: "tenant-admin", name: "live" } as const;
+  const { secret } = await world().admin.access.createKey(key);
+  const owner = createBerth({ url: world().url, token: secret });
+  await owner.fleet.setNodeState({ nodeId: node.id, state: "unhealthy" });
+  await page
+    .getByRole("gridcell", { name: `GPU 0 on ${node.name}: down` })
+    .waitFor({ timeout: 3_000 });
+});
+
+it("an admin makes a first site, and then a pool on it", async () => {
+  const { admin } = world();
+  await admin.fleet.putTenant({ tenantId: "fresh" });
+  const key = { tenantId: "fresh", role: "tenant-admin", name: "first" } as const;
+  const { secret } = await admin.access.createKey(key);
+  const page = await fleet("/fleet", secret);
+  await page.getByText("fresh has no sites").waitFor();
+  await page.getByRole("button", { name: "New site" }).click();
+  const dialog = page.getByRole("dialog", { name: "New site of fresh" });
+  await dialog.getByLabel("Name").fill("hall 1");
+  await dialog.getByLabel("Region").fill("eu-north");
+  await dialog.getByRole("button", { name: "Make the site" }).click();
+  await page.getByText("0 nodes in hall 1, eu-north, of fresh.").waitFor();
+  await page.getByText("No machines yet").waitFor();
+  await page.getByRole("navigation").getByRole("link", { name: "Pools" }).click();
+  await page.getByRole("button", { name: "New pool" }).click();
+  const form = page.getByRole("dialog", { name: "New pool" });
+  expect(await form.getByLabel("Site").locator("option").allTextContents()).toEqual(["hall 1"]);
 });
 
 it("a tenant without machines is told where those of others are", async () => {

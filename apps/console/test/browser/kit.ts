@@ -9,7 +9,7 @@ import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
-const CLI = fileURLToPath(new URL("../../../cli/bin/berth.js", import.meta.url));
+export const CLI = fileURLToPath(new URL("../../../cli/bin/berth.js", import.meta.url));
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const ZONE = "Europe/Berlin";
 /** What a page may take to show what it was asked for. */

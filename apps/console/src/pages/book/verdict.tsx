@@ -163,7 +163,7 @@ function Fixes({ answer, pool, quoting, onChange }: FixesProps): ReactNode {
           <h3>The same, at the first time it fits</h3>
           <div className={styles.fixes}>
             <Button onPress={() => onChange({ start: earliestStart })}>
-              Start {timeText(earliestStart, zone)}
+              Start {timeText(earliestStart, zone, { now: preview.asOf })}
             </Button>
           </div>
         </section>
@@ -183,7 +183,8 @@ function Fixes({ answer, pool, quoting, onChange }: FixesProps): ReactNode {
       {earliestStart === null && !preview.fits ? (
         <section className={styles.group}>
           <p className={styles.words}>
-            As asked for it fits at no time up to {timeText(preview.searchedTo, zone)}.
+            As asked for it fits at no time up to{" "}
+            {timeText(preview.searchedTo, zone, { now: preview.asOf })}.
           </p>
         </section>
       ) : null}

@@ -12,7 +12,7 @@ import { Empty, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { nodeName, unitsText } from "./aside.ts";
-import type { NodesById } from "./aside.ts";
+import type { AsideDialogProps, NodesById } from "./aside.ts";
 import { CancelDialog, ReaffirmDialog } from "./aside-dialogs.tsx";
 import styles from "./fleet.module.css";
 import { ReclaimDialog } from "./reclaim-dialog.tsx";
@@ -51,12 +51,24 @@ export function AsidePanel({ here, owners }: AsidePanelProps): ReactNode {
           )
         }
       </Loaded>
-      {open?.kind === "sell" && <SellDialog of={open.of} nodes={nodes} onClose={close} />}
-      {open?.kind === "reclaim" && <ReclaimDialog of={open.of} nodes={nodes} onClose={close} />}
-      {open?.kind === "reaffirm" && <ReaffirmDialog of={open.of} nodes={nodes} onClose={close} />}
-      {open?.kind === "cancel" && <CancelDialog of={open.of} nodes={nodes} onClose={close} />}
+      {open && (
+        <OpenDialog kind={open.kind} of={open.of} nodes={nodes} owners={owners} onClose={close} />
+      )}
     </Panel>
   );
+}
+
+function OpenDialog({ kind, ...props }: AsideDialogProps & { readonly kind: Kind }): ReactNode {
+  switch (kind) {
+    case "sell":
+      return <SellDialog {...props} />;
+    case "reclaim":
+      return <ReclaimDialog {...props} />;
+    case "reaffirm":
+      return <ReaffirmDialog {...props} />;
+    case "cancel":
+      return <CancelDialog {...props} />;
+  }
 }
 
 interface AsideTableProps {

@@ -5,11 +5,16 @@ import { shortId } from "../../facts/describe.ts";
 import { gpusText } from "../../format/gpus.ts";
 
 /** Nodes by id: those of the site on the screen, and those that are spoken of. */
-export type NodesById = ReadonlyMap<string, Pick<Node, "name" | "topologyGen" | "units">>;
+export type NodesById = ReadonlyMap<
+  string,
+  Pick<Node, "name" | "poolId" | "topologyGen" | "units">
+>;
 
 export interface AsideDialogProps {
   readonly of: UnitReservation;
   readonly nodes: NodesById;
+  /** Tenants of whom one owns the node. */
+  readonly owners: readonly string[];
   readonly onClose: () => void;
 }
 

@@ -1,22 +1,37 @@
 /** Machines as their operator and their owner see them: states, maintenance, and what is set aside for whom. */
 import { useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import type { ReactNode } from "react";
+import { useCan } from "../../access/use-can.ts";
 import { useSession } from "../../app/session.tsx";
 import { useNodes } from "../../map/use-nodes.ts";
+import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, ErrorBox, Loading, Partial } from "../../ui/states.tsx";
 import { AsidePanel } from "./aside-panel.tsx";
+import { NewSite } from "./new-site.tsx";
 import { NodesPanel } from "./nodes-panel.tsx";
+import { useFollow } from "./use-follow.ts";
 import { useSites } from "./use-fleet.ts";
 
 export function FleetPage(): ReactNode {
   const { tenantId } = useSession();
   const { error, isPartial, isPending, sites } = useSites();
+  const may = useCan();
+  const [isMaking, setMaking] = useState(false);
   const { site: chosen } = useSearch({ from: "/fleet" });
   const site = sites.find(({ id }) => id === chosen) ?? sites[0];
   return (
-    <Page title="Fleet" lead="Sites, machines and their states, and GPUs that are set aside">
+    <Page
+      title="Fleet"
+      lead="Sites, machines and their states, and GPUs that are set aside"
+      actions={
+        <Button reason={may("fleet.putSite")} onPress={() => setMaking(true)}>
+          New site
+        </Button>
+      }
+    >
+      {isMaking && <NewSite onClose={() => setMaking(false)} />}
       {isPartial && (
         <Partial>
           There are too many tenants to list the sites of each: choose one in the menu.
@@ -41,6 +56,7 @@ interface MachinesProps {
 }
 
 function Machines({ sites, site }: MachinesProps): ReactNode {
+  useFollow(site.tenantId);
   const nodes = useNodes({ tenantId: site.tenantId, siteId: site.id });
   const here = useMemo(
     () => new Map((nodes.data ?? []).map((node) => [node.id, node])),

@@ -151,7 +151,7 @@ function Picking({ site, nodes }: PickingProps): ReactNode {
   );
 }
 
-function useRows(nodes: readonly NodeSchedule[]): CellRow[] {
+function useRows(nodes: readonly NodeSchedule[]): readonly CellRow[] {
   const { q, state } = useSearch({ from: "/fleet" });
   const now = useNow(5_000);
   const { data } = useUnitReservations();

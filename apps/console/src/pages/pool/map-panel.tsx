@@ -94,7 +94,7 @@ function statesOf({ parts, state }: Cell): Cell["state"][] {
 }
 
 /** Cells change when a booking begins or ends, so they are made again every few seconds. */
-function useRows(nodes: readonly NodeSchedule[], poolId: string): CellRow[] {
+function useRows(nodes: readonly NodeSchedule[], poolId: string): readonly CellRow[] {
   const { group } = useSearch({ from: "/pools/$poolId" });
   const now = useNow(5_000);
   const own = useReservations({ poolId, state: LIVE_STATES });

@@ -119,7 +119,7 @@ function Notes({ pool }: { readonly pool: Pool }): ReactNode {
     policy.placement === "spread" ? "spreads" : null,
     policy.maxDuration === undefined ? null : `at most ${policy.maxDuration}`,
     offers === null ? null : `offered to ${offers.length}`,
-    offer === null ? null : `priority ${offer.priority}`,
+    offer === null || offer.priority === 0 ? null : `priority ${offer.priority}`,
   ].filter((note) => note !== null);
   return <span className={styles["quiet"]}>{notes.join(", ")}</span>;
 }

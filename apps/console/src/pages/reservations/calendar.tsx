@@ -77,7 +77,7 @@ interface ViewProps {
 
 /** Whole days around the window: zooming within them asks nothing anew. */
 function daysAround({ from, to }: TimeWindow): TimeWindow {
-  return { from: Math.floor(from / DAY) * DAY, to: Math.ceil(to / DAY) * DAY };
+  return { from: Math.max(0, Math.floor(from / DAY) * DAY), to: Math.ceil(to / DAY) * DAY };
 }
 
 function useSelect(): (span: LaneSpan) => void {

@@ -16,6 +16,35 @@ import styles from "./reservations.module.css";
 import { STATES } from "./search.ts";
 import type { ReservationsSearch, StateFilter } from "./search.ts";
 
+export function ReservationTable(): ReactNode {
+  const { pool: poolId, state: chosen } = useSearch({ from: "/reservations" });
+  const state: StateFilter = chosen ?? "live";
+  const query = useReservations({
+    ...(poolId === undefined ? {} : { poolId }),
+    ...statesOf(state),
+  });
+  return (
+    <Loaded query={query} what="reservations" lines={8}>
+      {(all) =>
+        all.length === 0 ? (
+          <Empty title="No reservations">
+            {state === "live" ? "Nothing is booked now or later." : "None is in this state."}
+          </Empty>
+        ) : (
+          <>
+            {all.length === RESERVATIONS_MAX && (
+              <Partial>
+                Only the newest {RESERVATIONS_MAX} are shown: choose a pool or a state.
+              </Partial>
+            )}
+            <Rows reservations={all} />
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
 const NAMES: Readonly<Record<StateFilter, string>> = {
   live: "Not over",
   all: "All",
@@ -29,43 +58,17 @@ const NAMES: Readonly<Record<StateFilter, string>> = {
   terminated: "Terminated",
 };
 
-export function ReservationTable(): ReactNode {
-  const { pool: poolId, state: chosen } = useSearch({ from: "/reservations" });
+/** For the row of filters. */
+export function StateFilterField(): ReactNode {
+  const { state } = useSearch({ from: "/reservations" });
   const set = useSetSearch<ReservationsSearch>();
-  const state: StateFilter = chosen ?? "live";
-  const query = useReservations({
-    ...(poolId === undefined ? {} : { poolId }),
-    ...statesOf(state),
-  });
   return (
-    <>
-      <div className={styles["state"]}>
-        <Select
-          label="State"
-          value={state}
-          choices={STATES.map((value) => ({ value, name: NAMES[value] }))}
-          onChange={(next) => set({ state: next === "live" ? undefined : next })}
-        />
-      </div>
-      <Loaded query={query} what="reservations" lines={8}>
-        {(all) =>
-          all.length === 0 ? (
-            <Empty title="No reservations">
-              {state === "live" ? "Nothing is booked now or later." : "None is in this state."}
-            </Empty>
-          ) : (
-            <>
-              {all.length === RESERVATIONS_MAX && (
-                <Partial>
-                  Only the newest {RESERVATIONS_MAX} are shown: choose a pool or a state.
-                </Partial>
-              )}
-              <Rows reservations={all} />
-            </>
-          )
-        }
-      </Loaded>
-    </>
+    <Select
+      label="State"
+      value={state ?? "live"}
+      choices={STATES.map((value) => ({ value, name: NAMES[value] }))}
+      onChange={(next) => set({ state: next === "live" ? undefined : next })}
+    />
   );
 }
 
@@ -103,7 +106,15 @@ function Rows({ reservations }: { readonly reservations: readonly Reservation[] 
           },
           { id: "pool", name: "Pool", cell: ({ poolId }) => nameOf(poolId) },
           { id: "lease", name: "Lease", cell: (row) => <LeaseText reservation={row} /> },
-          { id: "id", name: "Id", cell: ({ id }) => <code title={id}>{shortId(id)}</code> },
+          {
+            id: "id",
+            name: "Id",
+            cell: ({ id }) => (
+              <code title={id} className={styles["id"]}>
+                {shortId(id)}
+              </code>
+            ),
+          },
         ]}
       />
     </div>

@@ -9,7 +9,7 @@ import { poolName, usePoolNames } from "../pool-names.ts";
 import { useSetSearch } from "../use-set-search.ts";
 import { Calendar } from "./calendar.tsx";
 import { CalendarFeed } from "./calendar-feed.tsx";
-import { ReservationTable } from "./reservation-table.tsx";
+import { ReservationTable, StateFilterField } from "./reservation-table.tsx";
 import styles from "./reservations.module.css";
 import type { ReservationsSearch } from "./search.ts";
 
@@ -47,6 +47,11 @@ export function ReservationsPage(): ReactNode {
             onChange={(pool) => set({ pool: pool === "" ? undefined : pool })}
           />
         </div>
+        {view === "table" && (
+          <div className={styles["pool"]}>
+            <StateFilterField />
+          </div>
+        )}
       </div>
       {view === "table" ? <ReservationTable /> : <Calendar />}
     </Page>

@@ -1,0 +1,91 @@
+/** What is measured of one page in a browser. */
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+
+export interface View {
+  readonly url: string;
+  readonly token: string;
+  /** Selects what scrolls, or something inside of it. */
+  readonly box: string;
+  /** Selects the first thing that a person waits for. */
+  readonly item: string;
+}
+
+const IN_PAGE = fileURLToPath(new URL("in-page.js", import.meta.url));
+const SCROLLS = 60;
+const SCROLL_PX = 200;
+const WAIT_MS = 120_000;
+
+async function signedIn(browser: Browser, token: string): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1_440, height: 900 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAIT_MS);
+  const credentials = JSON.stringify(JSON.stringify({ kind: "key", token }));
+  await page.addInitScript(`sessionStorage.setItem("berth.credentials", ${credentials})`);
+  return page;
+}
+
+/** Bytes of the first page and all that it loads of itself, as gzip has them. */
+export async function firstLoad(browser: Browser, url: string, token: string): Promise<number> {
+  const page = await signedIn(browser, token);
+  const loaded = new Set<string>();
+  page.on("response", (response) => {
+    if (["document", "script", "stylesheet"].includes(response.request().resourceType()))
+      loaded.add(response.url());
+  });
+  await page.goto(url);
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await page.context().close();
+  const sizes = [...loaded].map(async (file) => {
+    // A browser takes it smaller still, by brotli; the figure is gzip's, to be compared with others'.
+    const { headers } = await fetch(file, { headers: { "accept-encoding": "gzip" } });
+    const length = Number(headers.get("content-length"));
+    if (headers.get("content-encoding") !== "gzip" || !(length > 0))
+      throw new Error(`${file} does not come packed`);
+    return length;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+export interface Opened {
+  readonly page: Page;
+  /** From the last byte of the nodes to the frame that shows the first of them. */
+  readonly paintMs: number;
+  /** From the page's start to that last byte. */
+  readonly dataMs: number;
+}
+
+/** Opens a page and waits for its first item. */
+export async function opened(browser: Browser, { url, token, item }: View): Promise<Opened> {
+  const page = await signedIn(browser, token);
+  await page.addInitScript({ path: IN_PAGE });
+  await page.addInitScript(`berthBench.watch(${JSON.stringify(item)})`);
+  await page.goto(url);
+  const { shown, data } = await page.evaluate<{ shown: number; data: number }>(
+    "berthBench.times()",
+  );
+  return { page, paintMs: shown - data, dataMs: data };
+}
+
+/** How long each frame of a scroll took, ms. */
+export function frames(page: Page, box: string): Promise<number[]> {
+  return page.evaluate<number[]>(
+    `berthBench.frames(${JSON.stringify(box)}, ${SCROLLS}, ${SCROLL_PX})`,
+  );
+}
+
+/** Frames of a page that is tall and empty. */
+export async function emptyFrames(browser: Browser): Promise<number[]> {
+  const page = await browser.newPage();
+  await page.addInitScript({ path: IN_PAGE });
+  await page.goto("about:blank");
+  await page.setContent(`<main style="height:100000px"><p>nothing</p></main>`);
+  const taken = await frames(page, "p");
+  await page.close();
+  return taken;
+}
+
+/** Elements of the page as it stands. */
+export function elements(page: Page): Promise<number> {
+  return page.evaluate<number>("berthBench.elements()");
+}

@@ -1,0 +1,48 @@
+/**
+ * What runs in the page that is measured: put there before the page's own scripts. Plain JavaScript, as nothing else of
+ * this room knows the DOM.
+ */
+globalThis.berthBench = {
+  /** `shown` is kept once a frame shows the first thing which the selector finds. */
+  watch(selector) {
+    performance.setResourceTimingBufferSize(1_000);
+    this.shown = new Promise((done) => {
+      const seen = new MutationObserver(() => {
+        if (document.querySelector(selector) === null) return;
+        seen.disconnect();
+        // The frame after the one that is being made has been shown.
+        requestAnimationFrame(() => requestAnimationFrame(done));
+      });
+      seen.observe(document, { childList: true, subtree: true });
+    });
+  },
+
+  /** When the first thing was shown, and when the last byte of the nodes had come; ms from the page's start. */
+  async times() {
+    const shown = await this.shown;
+    const ends = performance
+      .getEntriesByType("resource")
+      .filter(({ name }) => name.includes("fleet.listNodes"))
+      .map(({ responseEnd }) => responseEnd);
+    return { shown, data: Math.max(...ends) };
+  },
+
+  /** How long each frame of a scroll took, ms. */
+  async frames(selector, scrolls, px) {
+    let target = document.querySelector(selector);
+    while (target && target.scrollHeight <= target.clientHeight + 1) target = target.parentElement;
+    if (target === null) throw new Error("nothing scrolls");
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const taken = [];
+    let last = await frame();
+    for (let at = 0; at < scrolls; at += 1) {
+      target.scrollBy(0, px);
+      const now = await frame();
+      taken.push(now - last);
+      last = now;
+    }
+    return taken;
+  },
+
+  elements: () => document.querySelectorAll("*").length,
+};
