@@ -15,13 +15,15 @@ function lineOf({ class: name, count, selector }: DeviceLine): string {
   return [count, name, profile ?? model].filter((part) => part !== undefined).join(" ");
 }
 
-/** Its label, else its id. */
+const POOL_ID = /^pool_[0-9a-z]{26,52}$/;
+
+/** Its label, else its id; a label that could be another pool's id would name that one. */
 export const poolName = ({ id, label }: Pick<Pool, "id" | "label">): string =>
-  label === null || label === "" ? id : label;
+  label === null || label === "" || POOL_ID.test(label) ? id : label;
 
 /** The pool that an id or a label names. @throws Quit that lists them, when none or several do */
 export async function poolOf({ berth, tenantId }: Session, name: string): Promise<string> {
-  if (/^pool_[0-9a-z]{26,52}$/.test(name)) return name;
+  if (POOL_ID.test(name)) return name;
   const { pools } = await berth.pools.list({ tenantId: await tenantId() });
   const found = pools.filter(({ label }) => label === name);
   if (found.length === 1 && found[0]) return found[0].id;
