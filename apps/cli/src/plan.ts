@@ -9,6 +9,8 @@ export interface Plan {
   /** What is asked for, in words. */
   readonly words: string;
   readonly pool: string;
+  /** All of it goes on one node: of several candidates it is one. */
+  readonly isOnOne: boolean;
   /** Lines to try in place of it, with what they change. */
   readonly ways: readonly Way[];
   /** What the GPUs there report as their model, where the asked one is in the way; else none. */
@@ -30,12 +32,15 @@ export const isPossible = ({ preview, quota }: Quote): boolean => hasRoom(previe
 export const startOf = ({ preemptible, start }: Preview): number => preemptible?.startsAt ?? start;
 
 /** @param tables of the stream that it goes to */
-export function planLines({ quote, words, pool, ways, models }: Plan, tables: Tables): string[] {
+export function planLines(
+  { quote, words, pool, isOnOne, ways, models }: Plan,
+  tables: Tables,
+): string[] {
   const { preview, quota } = quote;
   return [
     ...facts([
       ["book", `${words}, in ${pool}`],
-      ["fits", fits(preview)],
+      ["fits", fits(preview, isOnOne)],
       ...windowOf(preview),
       ["quota", quotaWords(quota.rows, quota.ok)],
       ["makes way", preemption(preview)],
@@ -57,11 +62,13 @@ export function blockedTable(reason: Reason | null, { more }: Tables): string[] 
   return ["", ...rows];
 }
 
-function fits({ fits: does, candidates, reason, preemptible }: Preview): string {
+function fits(preview: Preview, isOnOne: boolean): string {
+  const { fits: does, candidates, reason, preemptible } = preview;
   if (preemptible !== null) return "yes, once spot has made way";
   if (!does) return `no: ${reason?.message ?? "the server does not say why"}`;
-  const names = candidates.map(({ nodeName }) => nodeName);
-  return names.length === 0 ? "yes" : `yes, on ${[...new Set(names)].join(", ")}`;
+  const names = [...new Set(candidates.map(({ nodeName }) => nodeName))];
+  if (names.length === 0) return "yes";
+  return `yes, on ${isOnOne && names.length > 1 ? "one of " : ""}${names.join(", ")}`;
 }
 
 function windowOf(preview: Preview): (readonly [string, string])[] {

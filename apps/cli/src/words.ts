@@ -1,6 +1,7 @@
 /** What a booking is, in words. */
 import type { DeviceLine, Pool, Reservation } from "@berth/client";
 import { usage } from "./exit.ts";
+import { type Io, say } from "./io.ts";
 import { clean } from "./output/clean.ts";
 import type { Session } from "./session.ts";
 
@@ -37,6 +38,11 @@ export function listed(pools: readonly Pool[]): string[] {
   return pools.map(
     (pool) => `  ${clean(poolName(pool))}  ${clean(pool.gpuModel ?? "")}  ${pool.id}`,
   );
+}
+
+/** A table with nothing below its heads says too little. */
+export function sayNoPools(io: Io, tenantId: string): void {
+  say(io, `nothing is offered to ${clean(tenantId)}: --tenant asks for another tenant of yours`);
 }
 
 export function wholeNumber(text: string, name: string): number {

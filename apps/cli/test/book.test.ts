@@ -104,6 +104,11 @@ describe("the plan", () => {
   });
 });
 
+it("a plan on one node of several says that it is one of them", async () => {
+  const args = ["book", "8", "--for", "1h", "--pool", "H100", "--dry-run"];
+  expect((await inProcess(args, world.env())).out).toMatch(/fits +yes, on one of h100-\d, h100-\d/);
+});
+
 describe("spot that would make way", () => {
   const args = ["8", "--for", "1h", "--pool", "H100"];
   const spot = () =>

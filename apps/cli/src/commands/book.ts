@@ -108,7 +108,8 @@ async function planOf(draft: Draft): Promise<{ readonly plan: Plan; readonly rea
   const ways = isPossible(quote) ? [] : waysOf(draft, quote, concessions);
   ways.unshift(...(await laterOf(draft, quote)));
   const models = isPossible(quote) ? [] : await modelsOf(draft, quote.preview);
-  const plan = { quote, words: wish.words, pool: pool.name, ways, models };
+  const isOnOne = (ask.gang?.size ?? 1) === 1;
+  const plan = { quote, words: wish.words, pool: pool.name, isOnOne, ways, models };
   return { plan, reading: call.io.now() };
 }
 
