@@ -9,8 +9,12 @@ export interface Plan {
   /** What is asked for, in words. */
   readonly words: string;
   readonly pool: string;
+  /** All of it goes on one node: of several candidates it is one. */
+  readonly isOnOne: boolean;
   /** Lines to try in place of it, with what they change. */
   readonly ways: readonly Way[];
+  /** What the GPUs there report as their model, where the asked one is in the way; else none. */
+  readonly models: readonly string[];
 }
 
 export interface Way {
@@ -18,21 +22,32 @@ export interface Way {
   readonly line: string;
 }
 
-export const isPossible = ({ preview, quota }: Quote): boolean => preview.fits && quota.ok;
+/** It fits, or spot bookings make way for it. */
+export const hasRoom = ({ fits, preemptible }: Pick<Preview, "fits" | "preemptible">): boolean =>
+  fits || preemptible !== null;
+
+export const isPossible = ({ preview, quota }: Quote): boolean => hasRoom(preview) && quota.ok;
+
+/** When it would begin. */
+export const startOf = ({ preemptible, start }: Preview): number => preemptible?.startsAt ?? start;
 
 /** @param tables of the stream that it goes to */
-export function planLines({ quote, words, pool, ways }: Plan, tables: Tables): string[] {
+export function planLines(
+  { quote, words, pool, isOnOne, ways, models }: Plan,
+  tables: Tables,
+): string[] {
   const { preview, quota } = quote;
   return [
     ...facts([
       ["book", `${words}, in ${pool}`],
-      ["fits", fits(preview)],
+      ["fits", fits(preview, isOnOne)],
       ...windowOf(preview),
       ["quota", quotaWords(quota.rows, quota.ok)],
       ["makes way", preemption(preview)],
       ["earliest", earliest(preview)],
+      ["models", models.length === 0 ? null : `the GPUs there report ${models.join(", ")}`],
     ]),
-    ...blockedTable(preview.reason, tables),
+    ...(preview.preemptible === null ? blockedTable(preview.reason, tables) : []),
     ...ways.flatMap(({ says, line }, at) => [...(at === 0 ? [""] : []), `${says}:`, `  ${line}`]),
   ];
 }
@@ -47,13 +62,18 @@ export function blockedTable(reason: Reason | null, { more }: Tables): string[] 
   return ["", ...rows];
 }
 
-function fits({ fits: does, candidates, reason }: Preview): string {
+function fits(preview: Preview, isOnOne: boolean): string {
+  const { fits: does, candidates, reason, preemptible } = preview;
+  if (preemptible !== null) return "yes, once spot has made way";
   if (!does) return `no: ${reason?.message ?? "the server does not say why"}`;
-  const names = candidates.map(({ nodeName }) => nodeName);
-  return names.length === 0 ? "yes" : `yes, on ${[...new Set(names)].join(", ")}`;
+  const names = [...new Set(candidates.map(({ nodeName }) => nodeName))];
+  if (names.length === 0) return "yes";
+  return `yes, on ${isOnOne && names.length > 1 ? "one of " : ""}${names.join(", ")}`;
 }
 
-function windowOf({ start, end }: Preview): (readonly [string, string])[] {
+function windowOf(preview: Preview): (readonly [string, string])[] {
+  const start = startOf(preview);
+  const end = preview.end + start - preview.start;
   const change = clocksChange(start, end) ? "; the clocks change in between" : "";
   return [
     ["start", both(start)],
@@ -74,14 +94,16 @@ function quotaWords(rows: readonly QuotaLine[], isEnough: boolean): string {
   return `${isEnough ? "" : "no: "}${said.join(", ") || "nothing of it is metered"}`;
 }
 
-function preemption({ preemptible }: Preview): string | null {
+/** What makes way, and when that is done. */
+export function preemption({ preemptible }: Preview): string | null {
   if (preemptible === null) return null;
   const { count, startsAt, exact } = preemptible;
   const what = count === 1 ? "spot booking" : "spot bookings";
   return `${exact ? "" : "at most "}${count} ${what}, given notice; it starts ${both(startsAt)}`;
 }
 
-function earliest({ fits: does, earliestStart, searchedTo }: Preview): string | null {
-  if (does) return null;
+function earliest({ preemptible, ...preview }: Preview): string | null {
+  const { fits: does, earliestStart, searchedTo } = preview;
+  if (does || preemptible !== null) return null;
   return earliestStart === null ? `never up to ${both(searchedTo)}` : both(earliestStart);
 }

@@ -1,9 +1,10 @@
 /** From what was typed to a request: the shape, the window and the pool. */
-import { type Pool, type QuoteRequest, type Together, gpus } from "@berth/client";
+import { type Pool, type Preview, type QuoteRequest, type Together, gpus } from "@berth/client";
 import { askOneOf } from "./ask.ts";
 import { EXIT, Quit, usage } from "./exit.ts";
 import { type Io, canAsk } from "./io.ts";
 import { clean } from "./output/clean.ts";
+import { hasRoom } from "./plan.ts";
 import { retyped } from "./retype.ts";
 import type { Session } from "./session.ts";
 import { both, parseTime } from "./time.ts";
@@ -38,6 +39,10 @@ export async function wishOf(
   if (/^\d+$/.test(options.for))
     throw usage(
       `--for ${options.for} has no unit: --for ${options.for}m, ${options.for}h or ${options.for}d`,
+    );
+  if (/^\d+[a-z].*\d$/i.test(options.for))
+    throw usage(
+      `--for ${options.for} ends without a unit: --for ${options.for}m, if it is minutes`,
     );
   const shape = shapeOf(count, options);
   const start =
@@ -109,7 +114,10 @@ export async function choosePool(asking: Asking, wish: Wish, named?: string): Pr
       return { pool, preview: asked.data };
     }),
   );
-  const fitting = tried.flatMap(({ pool, preview }) => (preview?.fits ? [pool] : []));
+  const free = tried.flatMap(({ pool, preview }) => (preview?.fits ? [pool] : []));
+  const freed = tried.flatMap(({ pool, preview }) => (preview && hasRoom(preview) ? [pool] : []));
+  // Nobody has to make way where there is a pool that it fits in as it is.
+  const fitting = free.length > 0 ? free : freed;
   const [first] = fitting;
   if (first) return fitting.length === 1 ? chosen(first) : oneOf(asking, fitting, pools);
   throw new Quit(
@@ -159,6 +167,7 @@ interface Tried {
     readonly fits: boolean;
     readonly reason: { readonly message: string } | null;
     readonly earliestStart: number | null;
+    readonly preemptible: Preview["preemptible"];
   } | null;
 }
 

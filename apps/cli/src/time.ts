@@ -5,9 +5,14 @@ import { usage } from "./exit.ts";
 const ISO_WITH_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
 const RELATIVE = /^(?:\+|in\s)/i;
 /** Days in numbers: read as month and day here, as day and month there. */
-const AMBIGUOUS = /(?:^|\s)\d{1,4}[./]\d{1,2}(?:[./]\d{1,4})?(?:\s|$)/;
+const AMBIGUOUS =
+  /(?:^|\s)(?:\d{1,4}[./]\d{1,2}(?:[./]\d{1,4})?|\d{1,2}-\d{1,2}(?:-\d{1,4})?)(?:\s|$)/;
+/** Each is a zone in more than one part of the world. */
+const ZONES = /\b(?:IST|CST|BST|AST|GST|SST)\b/i;
+/** By a clock of 24 hours, as long as nothing is said of the half of the day. */
+const HOUR = /\b(\d{1,2}):\d{2}(?!\s*[ap]\.?m)/i;
 /** The reader of words looks forward only, and would make a day to come of it. */
-const OVER = /\b(?:last|past|ago|yesterday)\b/i;
+const OVER = /\b(?:last|ago|yesterday)\b|^past\b|\bin the past\b/i;
 const FORMS =
   '"2026-12-07T09:00:00Z", "2026-12-07 09:00", "mon 09:00", "tomorrow 9am", "+2h" or "now"';
 
@@ -23,6 +28,11 @@ export async function parseTime(text: string, flag: string, reference: number): 
   if (ISO_WITH_ZONE.test(trimmed)) return checked(Date.parse(trimmed), { text, flag });
   if (AMBIGUOUS.test(trimmed))
     throw usage(`${flag} ${JSON.stringify(text)} can be read in more than one way: write ${FORMS}`);
+  const zone = ZONES.exec(trimmed)?.[0];
+  if (zone !== undefined)
+    throw usage(
+      `${flag} ${JSON.stringify(text)}: ${zone} is the name of several zones: write the offset, as in "2026-12-07T09:00:00+05:30"`,
+    );
   if (OVER.test(trimmed))
     throw usage(`${flag} ${JSON.stringify(text)} names a time that is over: write ${FORMS}`);
   const chrono = await import("chrono-node/en");
@@ -37,12 +47,42 @@ export async function parseTime(text: string, flag: string, reference: number): 
     throw usage(`${flag} ${JSON.stringify(text)} names no hour: write it as in "${trimmed} 09:00"`);
   if (start.isCertain("weekday") && start.get("weekday") !== at.getDay())
     throw usage(`${flag} ${JSON.stringify(text)}: that day is a ${weekday(at)}`);
-  // A clock that is put forward passes over an hour; the date would then stand for another one.
-  if (!isRelative && !start.isCertain("timezoneOffset") && start.get("hour") !== at.getHours())
-    throw usage(
-      `${flag} ${JSON.stringify(text)}: clocks in ${zoneName()} pass over that hour on that day`,
-    );
+  const hour = HOUR.exec(trimmed)?.[1];
+  if (!isRelative && hour !== undefined && Number(hour) !== start.get("hour"))
+    throw usage(`${flag} ${JSON.stringify(text)} can be read in more than one way: write ${FORMS}`);
+  if (!isRelative && !start.isCertain("timezoneOffset"))
+    checkClocks(at, { typed: [start.get("hour"), start.get("minute")], text, flag });
   return checked(at.getTime(), { text, flag });
+}
+
+/** A local time is one instant, but where clocks are put forward none and where they are put back two. */
+function checkClocks(
+  at: Date,
+  said: {
+    readonly typed: readonly [number | null, number | null];
+    readonly text: string;
+    readonly flag: string;
+  },
+): void {
+  const { typed, text, flag } = said;
+  const [hour, minute] = typed;
+  const what = `${flag} ${JSON.stringify(text)}: clocks in ${zoneName()}`;
+  if (hour !== at.getHours() || minute !== at.getMinutes())
+    throw usage(`${what} pass over that hour on that day`);
+  const twin = twinOf(at);
+  if (twin === null) return;
+  const both = [at, twin].map((date) => date.toISOString()).sort();
+  throw usage(`${what} show that hour twice on that day: write ${both.join(" or ")}`);
+}
+
+/** The other instant at which clocks here show the same. */
+function twinOf(at: Date): Date | null {
+  const around = 3 * 3_600_000;
+  const offset = (ms: number): number => new Date(at.getTime() + ms).getTimezoneOffset() * 60_000;
+  const change = offset(around) - offset(-around);
+  if (change <= 0) return null;
+  const twins = [change, -change].map((ms) => new Date(at.getTime() + ms));
+  return twins.find((twin) => twin.toLocaleString() === at.toLocaleString()) ?? null;
 }
 
 function checked(

@@ -2,6 +2,7 @@
 import { type Reservation, createBerth } from "@berth/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type World, atTerminal, berth, inProcess, nodes, startWorld } from "./kit.ts";
+import { poolName } from "../src/words.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -22,7 +23,7 @@ const take = (gpus: number, tenantId: string, start?: number): Promise<Reservati
   });
 const live = (tenantId = "vision") =>
   as(tenantId)
-    .reservations.list({ tenantId, state: ["scheduled", "active"] })
+    .reservations.list({ tenantId, state: ["scheduled", "active", "preempting"] })
     .toArray({ limit: 100 });
 afterEach(async () => {
   for (const tenantId of ["vision", "robotics"])
@@ -83,6 +84,13 @@ describe("the plan", () => {
     expect(err).toMatch(/with half as many, 4, it fits:\n {2}berth book 4 /);
   });
 
+  it("lists what the GPUs report as their model when that is what is in the way", async () => {
+    const args = ["book", "8", "--for", "1h", "--pool", "H100", "--model", "h100 80G", "--dry-run"];
+    const { code, out } = await inProcess(args, world.env());
+    expect(code).toBe(3);
+    expect(out).toMatch(/models +the GPUs there report H100\n/);
+  });
+
   it("offers what people give up first, each as a line that goes through", async () => {
     const args = ["book", "24", "--together", "rack", "--for", "1h", "--pool", "H100", "--dry-run"];
     const { code, out } = await inProcess(args, world.env());
@@ -93,6 +101,48 @@ describe("the plan", () => {
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines)
       expect((await inProcess([...line, "--dry-run"], world.env())).code, line.join(" ")).toBe(0);
+  });
+});
+
+it("a plan on one node of several says that it is one of them", async () => {
+  const args = ["book", "8", "--for", "1h", "--pool", "H100", "--dry-run"];
+  expect((await inProcess(args, world.env())).out).toMatch(/fits +yes, on one of h100-\d, h100-\d/);
+});
+
+describe("spot that would make way", () => {
+  const args = ["8", "--for", "1h", "--pool", "H100"];
+  const spot = () =>
+    as("robotics").reservations.create({
+      tenantId: "robotics",
+      poolId: world.pool("H100"),
+      devices: [{ class: "gpu", count: 8 }],
+      gang: { size: 4 },
+      duration: "1h",
+      spot: true,
+    });
+
+  it("is in the plan, with the time that it starts, and is booked", async () => {
+    await spot();
+    const { code, out } = await inProcess(["book", ...args, "--dry-run"], world.env());
+    expect(code).toBe(0);
+    expect(out).toMatch(/fits +yes, once spot has made way/);
+    expect(out).toMatch(/makes way +(?:at most )?1 spot booking, given notice; it starts /);
+    const looked = await inProcess(["preview", ...args], world.env());
+    expect(looked).toMatchObject({ code: 0, out: expect.stringMatching(/makes way +.*1 spot/) });
+    const booked = await inProcess(["book", ...args, "--yes", "-o", "json"], world.env());
+    expect(booked.code, booked.err).toBe(0);
+    expect(JSON.parse(booked.out)).toMatchObject({ state: "scheduled", tenantId: "vision" });
+  });
+
+  it("is asked about at a terminal, by its start", async () => {
+    await spot();
+    const terminal = atTerminal(["book", ...args, "-o", "json"], world.env());
+    await terminal.type("Book it", "y");
+    const { code, err } = await terminal.ended;
+    expect(code).toBe(0);
+    const starts = /it starts (.*)/.exec(err)?.[1];
+    expect(starts).toBeDefined();
+    expect(err).toContain(`Book it, ${starts}?`);
   });
 });
 
@@ -114,6 +164,7 @@ describe("at a terminal", () => {
     ["Enter", "\r"],
     ["no", "n"],
     ["Ctrl-C", "\u0003"],
+    ["Ctrl-D", "\u0004"],
   ])("%s books nothing", async (_name, key) => {
     const terminal = atTerminal(args, world.env());
     await terminal.type("Book it", key);
@@ -121,6 +172,14 @@ describe("at a terminal", () => {
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("nothing was done");
     expect(await live()).toEqual([]);
+  });
+
+  it("Ctrl-D where a pool is to be chosen ends it, status 2", async () => {
+    const terminal = atTerminal(["book", "8", "--for", "1h"], world.env());
+    await terminal.type("in which?", "\u0004");
+    const { code, err } = await terminal.ended;
+    expect(code).toBe(2);
+    expect(err).toContain("nothing was done");
   });
 
   it("chooses the pool where several would do", async () => {
@@ -160,6 +219,7 @@ describe("without a terminal", () => {
     for (const [typed, says] of [
       [["x", "--for", "1h"], "the number of GPUs takes a whole number"],
       [["8"], "--for says how long"],
+      [["8", "--for", "1h30"], "--for 1h30 ends without a unit: --for 1h30m"],
       [["8", "--for", "90"], "--for 90 has no unit: --for 90m, 90h or 90d"],
     ] as const) {
       const { code, err } = await inProcess(["book", ...typed], {});
@@ -189,10 +249,40 @@ describe("without a terminal", () => {
   });
 });
 
+describe("a --key that may have booked", () => {
+  const keyed = (key: string) => [
+    ...["book", "32", "--for", "1h", "--pool", "H100", "--yes"],
+    ...["--key", key, "-o", "json"],
+  ];
+
+  it("answers its booking, also when that is what fills the pool", async () => {
+    const one = await inProcess(keyed("fills"), world.env());
+    expect(one.code, one.err).toBe(0);
+    const two = await inProcess(keyed("fills"), world.env());
+    expect(two.code, two.err).toBe(0);
+    expect(JSON.parse(two.out)).toMatchObject({ id: (JSON.parse(one.out) as Reservation).id });
+    expect(two.err).not.toContain("fits");
+  });
+
+  it("that has not is refused with the plan, status 3", async () => {
+    await take(32, "robotics");
+    const { code, out, err } = await inProcess(keyed("late"), world.env());
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err).toMatch(/fits +no: .*booked/);
+    expect(err).not.toContain("somebody else took it");
+  });
+});
+
 describe("the pool", () => {
   it("is the only one that it fits in", async () => {
     const args = ["book", "24", "--for", "1h", "--dry-run"];
     expect((await inProcess(args, world.env())).out).toContain("in H100");
+  });
+
+  it("whose label could be the id of another is named by its own id", () => {
+    const pool = { id: "pool_7k", label: `pool_${"a".repeat(26)}` };
+    expect(poolName(pool)).toBe("pool_7k");
+    expect(poolName({ ...pool, label: "pool_a" })).toBe("pool_a");
   });
 
   it("has to be named when it fits in several: each has a line that goes through; status 2", async () => {
@@ -270,6 +360,17 @@ describe("extending", () => {
     const { code, out } = await terminal.ended;
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ id, end: end + 7_200_000 });
+  });
+
+  it("that is only tried says that nothing was changed, and -o json is the API's answer", async () => {
+    const { id, end } = await take(8, "vision");
+    const args = ["extend", id, "--until", "+2h", "--dry-run"];
+    const { code, out } = await inProcess(args, world.env());
+    expect(code).toBe(0);
+    expect(out).toMatch(/^nothing was changed: this is what it would be\n/);
+    const { out: json } = await inProcess([...args, "-o", "json"], world.env());
+    expect(JSON.parse(json)).toMatchObject({ id, end: end + 7_200_000 });
+    expect((await live())[0]?.end).toBe(end);
   });
 
   it("without room says how far it could go, with the line for that; status 3", async () => {

@@ -26,6 +26,10 @@ describe("a time that is typed", () => {
     ["tomorrow 9am", "2026-12-01T08:00:00.000Z"],
     ["mon 09:00 UTC", "2026-12-07T09:00:00.000Z"],
     ["09:00", "2026-12-01T08:00:00.000Z"],
+    ["2027-10-31 01:30", "2027-10-30T23:30:00.000Z"],
+    ["2027-10-31 03:30", "2027-10-31T02:30:00.000Z"],
+    ["tonight 21:00", "2026-11-30T20:00:00.000Z"],
+    ["tomorrow 9:30 pm", "2026-12-01T20:30:00.000Z"],
     ["+2h", "2026-11-30T12:00:00.000Z"],
     ["+2h30m", "2026-11-30T12:30:00.000Z"],
     ["now", "2026-11-30T10:00:00.000Z"],
@@ -60,11 +64,27 @@ describe("a time that is typed", () => {
     ["", /no time that can be read/],
     ["sun 29 mar 2027 09:00", /that day is a Monday/],
     ["2027-03-28 02:30", /clocks in Europe\/Paris pass over that hour/],
+    ["2027-10-31 02:30", /twice .* 2027-10-31T00:30:00.000Z or 2027-10-31T01:30:00.000Z/],
+    ["01-02-2027 09:00", /more than one way/],
+    ["24-12-2026 09:00", /more than one way: write "2026-12-07T09:00:00Z"/],
+    ["tonight 09:00", /more than one way/],
+    ["mon 09:00 IST", /IST is the name of several zones: write the offset/],
+    ["half past nine", /no time that can be read|names no hour/],
     ["2026-13-01T00:00:00Z", /is no time/],
   ])("%j is refused, and the flag is named", async (text, says) => {
     await expect(parseTime(text, "--start", NOW)).rejects.toThrow(says);
     await expect(parseTime(text, "--start", NOW)).rejects.toThrow(/--start/);
   });
+});
+
+it("that a change of half an hour passes over is refused", async () => {
+  const zone = process.env["TZ"];
+  process.env["TZ"] = "Australia/Lord_Howe";
+  const read = parseTime("2027-10-03 02:15", "--start", NOW);
+  const twice = parseTime("2027-04-04 01:45", "--start", NOW);
+  await expect(read).rejects.toThrow(/pass over that hour/);
+  await expect(twice).rejects.toThrow(/twice/);
+  process.env["TZ"] = zone;
 });
 
 describe("a time that is shown", () => {

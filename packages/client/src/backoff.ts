@@ -9,6 +9,14 @@ export function backoff(attempt: number): number {
   return full * (1 - Math.random() / 2);
 }
 
+/** Of what a server tells: so much later at most, so that all that it told the same do not come back at once. */
+const SPREAD = 0.25;
+
+/** Before the next try: never earlier than the server told. */
+export function waitBefore(attempt: number, toldMs = 0): number {
+  return Math.max(toldMs * (1 + SPREAD * Math.random()), backoff(attempt));
+}
+
 /** Resolves after the time, or when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

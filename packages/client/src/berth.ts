@@ -18,6 +18,10 @@ export interface Berth extends BerthApi {
    * Books with a lease and keeps it: renewed in the background for as long as it is held, and given back by
    * `await using`, or by `release`.
    *
+   * Resolves when the booking is active and its GPUs are yours: of one that starts later, or that spot bookings have to
+   * make way for, that is after its start. Should it end before, it rejects with `HOLD_LOST`; when `options.signal`
+   * aborts before, it is given back.
+   *
    * Rejects as `reservations.create` does. Should the answer get lost, the lease ends what was booked.
    *
    * @example
@@ -26,7 +30,7 @@ export interface Berth extends BerthApi {
    */
   hold(ask: HoldRequest, options?: HoldOptions): Promise<Hold>;
   /**
-   * Books as `hold` does, runs the body and gives back what was held, whatever the body does.
+   * Books as `hold` does, runs the body once the booking is active and gives back what was held, whatever the body does.
    *
    * Answers what the body answers and throws what it throws: a release that fails goes to the hook
    * `onReleaseFailed` and hides no error of the body's.

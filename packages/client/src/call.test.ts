@@ -11,6 +11,7 @@ import {
   withServer,
 } from "../test/berth-on-wire.ts";
 import type { Reply } from "../test/wire-server.ts";
+import { waitBefore } from "./backoff.ts";
 import { isBerthError } from "./index.ts";
 
 describe("a call", () => {
@@ -137,6 +138,14 @@ describe("a retry", () => {
       expect(performance.now() - since).toBeGreaterThan(990);
       expect(server.requests()).toBe(2);
     });
+  });
+
+  it("comes by chance up to a quarter later than it was told, and never earlier", () => {
+    const waits = Array.from({ length: 400 }, () => waitBefore(0, 40_000));
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(40_000);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(50_000);
+    expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(5_000);
+    expect(waitBefore(0)).toBeLessThanOrEqual(200);
   });
 
   it("does not begin when the time limit would pass while it waits", async () => {

@@ -2,7 +2,7 @@
  * One call: a key where one is due, a time limit over everything, and more tries where another try cannot do the
  * work twice.
  */
-import { backoff, sleep } from "./backoff.ts";
+import { sleep, waitBefore } from "./backoff.ts";
 import { asBerthError, own } from "./errors.ts";
 import type { BerthError } from "./errors.ts";
 import { failureOf } from "./failure.ts";
@@ -64,7 +64,7 @@ export function createCall(session: Session, send: Send): Call {
         );
         if ("answer" in outcome) return outcome.answer;
         const { error, retryAfterMs } = outcome;
-        const ms = Math.max(retryAfterMs ?? 0, backoff(attempt));
+        const ms = waitBefore(attempt, retryAfterMs);
         const isWorthIt =
           TRANSIENT.has(error.code) && attempt < retries && ms < limit.remainingMs();
         if (!isWorthIt) throw error;

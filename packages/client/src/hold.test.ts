@@ -47,6 +47,18 @@ async function lossOf(hold: Hold): Promise<unknown> {
   ]);
 }
 
+/** A hold that is booked, and waited for. */
+async function begun(server: LeaseServer, signal?: AbortSignal) {
+  let isHeld = false;
+  const hold = server.berth.hold(leased, { signal });
+  void hold.then(
+    () => (isHeld = true),
+    () => undefined,
+  );
+  await until(() => called(server, "create") === 1 && !server.isBusy());
+  return { hold, isHeld: () => isHeld };
+}
+
 describe("a hold", () => {
   it("is renewed at a third of its lease, again and again, by a server whose clock is an hour off", async () => {
     await using server = await startLeaseServer();
@@ -213,18 +225,6 @@ describe("a hold", () => {
     await hold.release();
   });
 
-  it("that begins later is looked at now and then, and renewed in time once it has begun", async () => {
-    await using server = await startLeaseServer({ startsInMs: 1_500_000 });
-    const hold = await server.berth.hold(leased);
-    expect(hold.reservation.state).toBe("scheduled");
-    await pass(server, 1_490_000);
-    expect(called(server, "renew")).toBeLessThanOrEqual(4);
-    await pass(server, 120_000);
-    expect(hold.reservation.state).toBe("active");
-    expect(await lossOf(hold)).toBe("still held");
-    await hold.release();
-  }, 30_000);
-
   it("of the caller's own key is renewed at once: it may have been booked long ago", async () => {
     await using server = await startLeaseServer();
     await server.berth.reservations.create(leased, { idempotencyKey: "mine" });
@@ -257,6 +257,74 @@ describe("a hold", () => {
       const error = await rejection(berth.hold(ask));
       expect(isBerthError(error, "NO_CAPACITY") && error.earliestStart).toBe(5);
     });
+  });
+});
+
+describe("a hold that begins later", () => {
+  it("resolves when it is active, is looked at now and then, and renewed in time once it has begun", async () => {
+    await using server = await startLeaseServer({ startsInMs: 1_500_000 });
+    const { hold, isHeld } = await begun(server);
+    await pass(server, 1_490_000);
+    expect(isHeld()).toBe(false);
+    expect(called(server, "renew")).toBeLessThanOrEqual(4);
+    expect(called(server, "get")).toBe(0);
+    await pass(server, 15_000);
+    expect(isHeld()).toBe(true);
+    const held = await hold;
+    expect(held.reservation.state).toBe("active");
+    await pass(server, 120_000);
+    expect(await lossOf(held)).toBe("still held");
+    await held.release();
+  }, 30_000);
+
+  it("waits for those who make way past its start, looking less and less often", async () => {
+    await using server = await startLeaseServer({ startsInMs: 10_000, lateMs: 30_000 });
+    const ran: string[] = [];
+    const done = server.berth.withHold(leased, ({ reservation }) => {
+      ran.push(reservation.state);
+    });
+    await pass(server, 38_000);
+    expect(ran).toEqual([]);
+    expect(called(server, "get")).toBeGreaterThan(2);
+    expect(called(server, "get")).toBeLessThan(15);
+    await pass(server, 14_000);
+    await done;
+    expect(ran).toEqual(["active"]);
+    expect(server.kept()?.state).toBe("released");
+  });
+
+  it.each(["terminated", "preempted", "expired"])("and ends before is lost: %s", async (state) => {
+    await using server = await startLeaseServer({ startsInMs: 20_000 });
+    const { hold } = await begun(server);
+    const thrown = rejection(hold);
+    await pass(server, 5_000);
+    server.end(state);
+    await pass(server, 20_000);
+    const loss = await thrown;
+    expect(isBerthError(loss, "HOLD_LOST") && loss.details.reason).toBe(state);
+    await pass(server, 100_000);
+    expect([called(server, "release"), called(server, "renew")]).toEqual([0, 0]);
+  });
+
+  it("is given back when the caller aborts, who gets the reason", async () => {
+    await using server = await startLeaseServer({ startsInMs: 20_000 });
+    const controller = new AbortController();
+    const { hold } = await begun(server, controller.signal);
+    const thrown = rejection(hold);
+    await pass(server, 5_000);
+    controller.abort("bye");
+    expect(await thrown).toBe("bye");
+    expect(server.kept()?.state).toBe("released");
+  });
+
+  it("is waited for with the caller's own key as well, when the server's clock is not known", async () => {
+    await using server = await startLeaseServer({ startsInMs: 100_000 });
+    const hold = server.berth.hold({ ...leased, idempotencyKey: "mine" });
+    await pass(server, 90_000);
+    expect(called(server, "get")).toBeLessThan(15);
+    await pass(server, 40_000);
+    expect((await hold).reservation.state).toBe("active");
+    await (await hold).release();
   });
 });
 

@@ -29,7 +29,7 @@ export interface HoldRequest extends BookingRequest {
 
 /** What may be said of a hold: of the call that books it, and of its end. */
 export interface HoldOptions extends CallOptions {
-  /** Aborts the call that books, and once it is held `hold.signal`. */
+  /** Aborts the call that books and the wait for its start, giving it back; once it is held, `hold.signal`. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface Holding {
 const ASYNC_DISPOSE: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? (Symbol.for("Symbol.asyncDispose") as typeof Symbol.asyncDispose);
 
-/** Books, and keeps what was booked. */
+/** Books, keeps what was booked, and answers when it has begun. */
 export async function startHold(
   holding: Holding,
   ask: HoldRequest,
@@ -74,14 +74,27 @@ export async function startHold(
   // With the caller's own key it may have been booked long ago.
   const isFresh = (ask.idempotencyKey ?? options.idempotencyKey) === undefined;
   const renewal = new Renewal({ reservations, clock, reservation, sentAt: 0, isFresh });
-  if (renewal.isOver) {
-    const reason = reservation.state as HoldLoss["reason"];
-    throw lossOf({ reason, cause: null }, reservation);
-  }
+  if (renewal.isOver) throw over(reservation);
   const controller = new AbortController();
   const stopFollowing = follow(controller, options.signal);
   const lost = lossBy(renewal, controller);
   const release = createRelease(reservations, renewal, stopFollowing);
+  const leave = async (): Promise<void> => {
+    try {
+      await release({ timeoutMs: LEAVE_MS });
+    } catch (thrown) {
+      tell.releaseFailed({ reservation: renewal.reservation, error: asBerthError(thrown) });
+    }
+  };
+  if (reservation.state === "scheduled") {
+    try {
+      await begin(renewal, controller.signal);
+    } catch (thrown) {
+      // Nobody else can: it was never handed out.
+      await leave();
+      throw thrown;
+    }
+  }
   return {
     get reservation() {
       return renewal.reservation;
@@ -89,15 +102,16 @@ export async function startHold(
     lost,
     signal: controller.signal,
     release,
-    async [ASYNC_DISPOSE]() {
-      try {
-        await release({ timeoutMs: LEAVE_MS });
-      } catch (thrown) {
-        const error = asBerthError(thrown);
-        tell.releaseFailed({ reservation: renewal.reservation, error });
-      }
-    },
+    [ASYNC_DISPOSE]: leave,
   };
+}
+
+/** @throws what the signal aborts with, or the loss */
+async function begin(renewal: Renewal, signal: AbortSignal): Promise<void> {
+  const lost = await renewal.begun(signal);
+  if (signal.aborted) throw signal.reason;
+  if (lost) throw lossOf(lost, renewal.reservation);
+  if (renewal.isOver) throw over(renewal.reservation);
 }
 
 /** Runs the body, and leaves the hold in any case. */
@@ -128,6 +142,9 @@ function lossBy(renewal: Renewal, controller: AbortController): Promise<BerthErr
     });
   });
 }
+
+const over = (reservation: Reservation): BerthError<"HOLD_LOST"> =>
+  lossOf({ reason: reservation.state as HoldLoss["reason"], cause: null }, reservation);
 
 function lossOf({ reason, cause }: Lost, reservation: Reservation): BerthError<"HOLD_LOST"> {
   const why =

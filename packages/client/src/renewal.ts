@@ -1,10 +1,13 @@
 /** Renews a lease again and again, until it is told to stop or there is nothing left to renew. */
 import type { Reservation, ReservationsApi } from "./api.gen.ts";
+import { backoff, sleep } from "./backoff.ts";
 import { pauseUntil } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import type { BerthError, HoldLoss } from "./errors.ts";
 import { leaseOf } from "./lease.ts";
 import type { Lease } from "./lease.ts";
+import type { CallOptions } from "./options.ts";
+import type { Result } from "./promise.ts";
 
 /** One try takes no longer, and no less when the end is near. */
 const TRY_MAX_MS = 10_000;
@@ -12,6 +15,10 @@ const TRY_MIN_MS = 2_000;
 const AGAIN_MIN_MS = 1_000;
 /** A network comes back some seconds after its machine woke up. */
 const WAKING_MS = 10_000;
+/** How late a machine that slept notices that its booking has begun. */
+const SLICE_MS = 5_000;
+/** While the server's clock is not known its start is asked for again after this. */
+const LOOK_MS = 30_000;
 
 /** Words after which there is no lease to renew. */
 const GONE: ReadonlySet<string> = new Set(["INVALID_STATE", "NOT_FOUND"]);
@@ -43,6 +50,7 @@ export class Renewal {
   #lost: Lost | null = null;
   /** Until when a machine that overslept is given time to find its network. */
   #wakingUntil = 0;
+  #lookedAt = 0;
 
   constructor(parts: RenewalParts) {
     const { reservation, sentAt, isFresh } = parts;
@@ -69,8 +77,9 @@ export class Renewal {
     this.#stopped.abort();
   }
 
+  /** An answer that was overtaken by a newer one changes nothing. */
   saw(reservation: Reservation): Reservation {
-    this.#reservation = reservation;
+    if (reservation.version >= this.#reservation.version) this.#reservation = reservation;
     return reservation;
   }
 
@@ -89,6 +98,33 @@ export class Renewal {
       this.#noteSleep(triedAt + TRY_MAX_MS);
       if (this.#lost) return this.#lost;
     }
+  }
+
+  /**
+   * Waits until it has begun: until then its GPUs may be somebody else's. Ends early when the signal aborts; answers
+   * how it was lost when the server does not tell of it. Somebody awaits this, so its timers keep the process alive.
+   */
+  async begun(signal: AbortSignal): Promise<Lost | null> {
+    const isWaiting = (): boolean => !signal.aborted && this.#reservation.state === "scheduled";
+    const { clock } = this.#parts;
+    for (let looks = 0; isWaiting(); looks += 1) {
+      const notBefore = clock() + (looks === 0 ? 0 : backoff(looks));
+      const left = (): number => Math.max(notBefore, this.#startsAt()) - clock();
+      while (isWaiting() && left() > 0) await sleep(Math.min(SLICE_MS, left()), signal);
+      if (!isWaiting()) break;
+      const looked = await this.#get({ timeoutMs: TRY_MAX_MS, maxRetries: 0, signal });
+      if (!looked.ok && !signal.aborted && !looked.error.retryable)
+        return { reason: "refused", cause: looked.error };
+    }
+    return null;
+  }
+
+  /** On our clock. */
+  #startsAt(): number {
+    const { start } = this.#reservation;
+    if (this.#offset !== null) return start - this.#offset;
+    const guessed = this.#parts.clock() + Math.max(0, start - Date.now());
+    return Math.min(this.#lookedAt + LOOK_MS, guessed);
   }
 
   /** What should have happened by then and did not: the machine slept, or the page was stopped. */
@@ -137,12 +173,15 @@ export class Renewal {
 
   /** Why it is over, as the server says. */
   async #look(): Promise<HoldLoss["reason"]> {
+    const looked = await this.#get({ timeoutMs: TRY_MAX_MS });
+    return looked.ok && this.isOver ? (this.#reservation.state as HoldLoss["reason"]) : "refused";
+  }
+
+  async #get(options: CallOptions): Promise<Result<Reservation>> {
     const { tenantId, id: reservationId } = this.#reservation;
-    const looked = await this.#parts.reservations
-      .get({ tenantId, reservationId }, { timeoutMs: TRY_MAX_MS })
-      .safe();
-    if (!looked.ok) return "refused";
-    this.saw(looked.data);
-    return this.isOver ? (looked.data.state as HoldLoss["reason"]) : "refused";
+    const looked = await this.#parts.reservations.get({ tenantId, reservationId }, options).safe();
+    this.#lookedAt = this.#parts.clock();
+    if (looked.ok) this.saw(looked.data);
+    return looked;
   }
 }

@@ -40,13 +40,15 @@ export interface LeaseServer extends AsyncDisposable {
 export interface LeaseOptions extends Partial<BerthOptions> {
   /** The booking begins this long from now. */
   readonly startsInMs?: number;
+  /** So much longer it is scheduled: whoever makes way takes their time. */
+  readonly lateMs?: number;
 }
 
 export const leased: HoldRequest = { ...ask, leaseSeconds: 60 };
 
 /** Starts the server and a client of it. */
 export async function startLeaseServer(options: LeaseOptions = {}): Promise<LeaseServer> {
-  const { startsInMs = 0, hooks = [], ...more } = options;
+  const { startsInMs = 0, lateMs = 0, hooks = [], ...more } = options;
   let underWay = 0;
   const counting: Hooks = {
     onRequest: () => void (underWay += 1),
@@ -67,7 +69,7 @@ export async function startLeaseServer(options: LeaseOptions = {}): Promise<Leas
     renew() {
       settle();
       if (!kept || kept.endedAt !== null) return { status: 412, berth: told("INVALID_STATE") };
-      if (kept.start > now()) return { data: kept };
+      if (kept.state === "scheduled") return { data: kept };
       const leaseExpiresAt = Math.min(kept.end, now() + kept.leaseSeconds * 1_000);
       Object.assign(kept, { state: "active", leaseExpiresAt, updatedAt: now() });
       kept.version += 1;
@@ -84,9 +86,11 @@ export async function startLeaseServer(options: LeaseOptions = {}): Promise<Leas
     },
   };
   const settle = (): void => {
-    if (!kept) return;
+    if (!kept || kept.endedAt !== null) return;
     if (kept.end <= now()) end("completed");
     else if (kept.leaseExpiresAt <= now()) end("expired");
+    else if (kept.state === "scheduled" && kept.start + lateMs <= now())
+      Object.assign(kept, { state: "active", version: kept.version + 1 });
   };
   const server = await startWireServer((call) => {
     const instead = replies.get(call.method);

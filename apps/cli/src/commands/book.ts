@@ -1,6 +1,7 @@
 /** `berth book`: the plan, the question, the booking. */
 import {
   type BookingShape,
+  type Preview,
   type Quote,
   type QuoteRequest,
   type Reservation,
@@ -12,7 +13,7 @@ import { say } from "../io.ts";
 import { sayNext } from "../next-steps.ts";
 import { clean } from "../output/clean.ts";
 import { type OutputOptions, print, tablesFor } from "../output/print.ts";
-import { type Plan, type Way, isPossible, planLines } from "../plan.ts";
+import { type Plan, type Way, hasRoom, isPossible, planLines, startOf } from "../plan.ts";
 import {
   type Chosen,
   type ShapeOptions,
@@ -46,6 +47,8 @@ interface Draft {
   readonly ask: QuoteRequest;
 }
 
+const NO_ROOM: ReadonlySet<string> = new Set(["NO_CAPACITY", "QUOTA_EXCEEDED"]);
+
 export async function book(call: Call, options: BookOptions): Promise<Status> {
   const { io, args, onServer } = call;
   const wish = await wishOf({ io, count: args[0] ?? "" }, options);
@@ -59,10 +62,18 @@ export async function book(call: Call, options: BookOptions): Promise<Status> {
     await print(io, options, { data: plan.quote, lines: (tables) => planLines(plan, tables) });
     return isPossible(plan.quote) ? EXIT.ok : EXIT.noRoom;
   }
-  show(draft, plan);
-  if (!isPossible(plan.quote)) return EXIT.noRoom;
-  await confirm(io, `Book it, ${both(plan.quote.preview.start)}?`, options.yes);
+  // A key may have booked already, and what it booked may be what is in the way now.
+  const mayBeBooked = !isPossible(plan.quote) && options.key !== undefined;
+  if (!mayBeBooked) {
+    show(draft, plan);
+    if (!isPossible(plan.quote)) return EXIT.noRoom;
+    await confirm(io, `Book it, ${both(startOf(plan.quote.preview))}?`, options.yes);
+  }
   const made = await session.berth.reservations.create(draft.ask).safe();
+  if (mayBeBooked && !made.ok && NO_ROOM.has(made.error.code)) {
+    show(draft, plan);
+    return EXIT.noRoom;
+  }
   if (!made.ok) return refused(draft, made.error, reading);
   await print(io, options, reservationAnswer(made.data, io.now()));
   sayNext(io, made.data satisfies Reservation);
@@ -96,8 +107,32 @@ async function planOf(draft: Draft): Promise<{ readonly plan: Plan; readonly rea
   const quote = await session.berth.reservations.quote({ ...ask, alternatives });
   const ways = isPossible(quote) ? [] : waysOf(draft, quote, concessions);
   ways.unshift(...(await laterOf(draft, quote)));
-  const plan = { quote, words: wish.words, pool: pool.name, ways };
+  const models = isPossible(quote) ? [] : await modelsOf(draft, quote.preview);
+  const isOnOne = (ask.gang?.size ?? 1) === 1;
+  const plan = { quote, words: wish.words, pool: pool.name, isOnOne, ways, models };
   return { plan, reading: call.io.now() };
+}
+
+/** Of a pool's nodes this many are looked at. */
+const LOOKED_MAX = 500;
+
+/** What `--model` could be, where it is what rules nodes out. */
+async function modelsOf({ session, options, ask }: Draft, { reason }: Preview): Promise<string[]> {
+  const isModel = reason?.blocked.some(({ cause }) => cause === "SELECTOR") ?? false;
+  if (options.model === undefined || !isModel) return [];
+  const { tenantId, poolId } = ask;
+  try {
+    const nodes = session.berth.fleet.listNodes({ tenantId, poolId });
+    const units = (await nodes.toArray({ limit: LOOKED_MAX })).flatMap((node) => node.units);
+    return [
+      ...new Set(
+        units.flatMap(({ class: name, model }) => (name === "gpu" && model ? [model] : [])),
+      ),
+    ];
+  } catch {
+    // A hint that cannot be had hides no plan.
+    return [];
+  }
 }
 
 interface Concession {
@@ -141,11 +176,9 @@ function concessionsOf({ options, wish: { count } }: Draft): Concession[] {
 }
 
 /** The same, as soon as it fits: what the quota leaves then is asked for again, as it may be used up only now. */
-async function laterOf(
-  { call, session, ask }: Draft,
-  { preview: { fits, earliestStart: start }, quota }: Quote,
-): Promise<Way[]> {
-  if (fits || start === null) return [];
+async function laterOf({ call, session, ask }: Draft, { preview, quota }: Quote): Promise<Way[]> {
+  const { earliestStart: start } = preview;
+  if (hasRoom(preview) || start === null) return [];
   const isPaid = quota.ok || (await session.berth.reservations.quote({ ...ask, start })).quota.ok;
   if (!isPaid) return [];
   const line = retyped(call.argv, { ...ASKS_AGAIN, "--start": new Date(start).toISOString() });

@@ -4,7 +4,7 @@ import { type OutputOptions, print } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import { type Session, type TenantOption, openSession } from "../session.ts";
 import type { Call } from "../spec.ts";
-import { poolName, poolOf } from "../words.ts";
+import { poolName, poolOf, sayNoPools } from "../words.ts";
 
 export interface CapacityOptions extends OutputOptions, TenantOption {
   readonly pool?: string;
@@ -47,6 +47,7 @@ export async function capacity({ io, onServer }: Call, options: CapacityOptions)
     }),
   );
   await print(io, options, { data, entries, lines: ({ main }) => main(lines, COLUMNS) });
+  if (entries.length === 0) sayNoPools(io, await session.tenantId());
 }
 
 interface Entry {

@@ -54,7 +54,9 @@ export async function extend(call: Call, options: ExtendOptions): Promise<Status
     return status;
   }
   if (dryRun) {
-    await print(io, options, reservationAnswer(planned.data, io.now()));
+    const { data, lines } = reservationAnswer(planned.data, io.now());
+    const told = "nothing was changed: this is what it would be";
+    await print(io, options, { data, lines: (tables) => [told, "", ...lines(tables)] });
     return EXIT.ok;
   }
   for (const line of plan(now, end)) say(io, line);

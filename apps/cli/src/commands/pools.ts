@@ -4,6 +4,7 @@ import { type OutputOptions, print } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import { type TenantOption, openSession } from "../session.ts";
 import type { Call } from "../spec.ts";
+import { sayNoPools } from "../words.ts";
 
 /** Of the row for GPUs, or the first one: most pools have one row. */
 const quotaOf = ({ quota }: Pool) => quota.find(({ resource }) => resource === "gpu") ?? quota[0];
@@ -38,10 +39,12 @@ export async function pools(
 ): Promise<void> {
   const { berth, url, tenantId } = await openSession(io, options);
   onServer(url);
-  const data = await berth.pools.list({ tenantId: await tenantId() });
+  const whose = await tenantId();
+  const data = await berth.pools.list({ tenantId: whose });
   await print(io, options, {
     data,
     entries: data.pools,
     lines: ({ main }) => main(data.pools, COLUMNS),
   });
+  if (data.pools.length === 0) sayNoPools(io, whose);
 }

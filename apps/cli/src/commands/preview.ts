@@ -3,7 +3,7 @@ import type { Candidate, Preview } from "@berth/client";
 import { EXIT, type Status } from "../exit.ts";
 import { type OutputOptions, type Tables, print } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
-import { blockedTable } from "../plan.ts";
+import { blockedTable, hasRoom, preemption } from "../plan.ts";
 import { type ShapeOptions, choosePool, wishOf } from "../request.ts";
 import { facts } from "../reservation-view.ts";
 import { type TenantOption, openSession } from "../session.ts";
@@ -35,7 +35,7 @@ export async function preview(call: Call, options: PreviewOptions): Promise<Stat
     data,
     lines: (tables) => linesOf(data, `${wish.words}, in ${pool.name}`, tables),
   });
-  return data.fits ? EXIT.ok : EXIT.noRoom;
+  return hasRoom(data) ? EXIT.ok : EXIT.noRoom;
 }
 
 function linesOf(data: Preview, asked: string, tables: Tables): string[] {
@@ -47,6 +47,7 @@ function linesOf(data: Preview, asked: string, tables: Tables): string[] {
       ["fits", fits ? "yes" : `no: ${reason?.message ?? ""}`],
       ["start", both(start)],
       ["end", `${both(end)}, ${length(end - start)} later`],
+      ["makes way", preemption(data)],
       ["earliest", fits ? null : earliestStart === null ? never : both(earliestStart)],
     ]),
     ...blockedTable(reason, tables),

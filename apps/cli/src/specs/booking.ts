@@ -8,7 +8,10 @@ const SHAPE: readonly Flag[] = [
     values: ["node", "nvlink", "rack", "zone"],
   },
   { flags: "--per-node <n>", says: "how many of them one node has at most; default 8" },
-  { flags: "--model <name>", says: "only GPUs of this model, as berth pools shows it" },
+  {
+    flags: "--model <name>",
+    says: "only GPUs of this model, as the hardware reports it; a plan that it rules out lists what there is",
+  },
   { flags: "--pool <id|label>", says: "where; else the one pool that it fits in" },
   {
     flags: "--start <time>",
@@ -22,7 +25,7 @@ const preview: CommandSpec = {
   name: "preview",
   says: "ask whether it fits, and where; writes nothing and looks at no quota",
   about:
-    "Status 3 when it does not fit. berth book --dry-run shows the whole plan, quota included.",
+    "Status 3 when it does not fit, also not once spot has made way. berth book --dry-run shows the whole plan, quota included.",
   arguments: [{ name: "<gpus>", says: "how many GPUs" }],
   flags: SHAPE,
   isTenants: true,
