@@ -147,6 +147,8 @@ async function headers(app: FastifyInstance, { draining }: AppOptions): Promise<
     // Answers are of the caller and of the moment; what may be kept says so itself.
     void reply.header("cache-control", "no-store");
     refuseHeaders(request.raw, reply.raw);
+    // `OPTIONS *` asks of the server as a whole; the router would read the console's address in it.
+    if (request.raw.url === "*") throw noSuchPath();
     done();
   });
   app.addHook("onSend", (request, reply, payload) => {
