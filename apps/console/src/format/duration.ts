@@ -6,9 +6,9 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_
 export function parseDuration(text: string): number | null {
   const plain = text.trim().toLowerCase().replaceAll(/\s+/g, "");
   if (/^\d+(?:\.\d+)?$/.test(plain)) return Math.round(Number(plain) * UNITS.h) || null;
-  if (!/^(?:\d+(?:ms|[smhdw]))+$/.test(plain)) return null;
+  if (!/^(?:\d{1,15}(?:ms|[smhdw]))+$/.test(plain)) return null;
   let total = 0;
-  for (const [, count, unit] of plain.matchAll(/(\d+)(ms|[smhdw])/g))
+  for (const [, count, unit] of plain.matchAll(/(\d{1,15})(ms|[smhdw])/g))
     total += Number(count) * UNITS[unit as keyof typeof UNITS];
   return total > 0 ? total : null;
 }
