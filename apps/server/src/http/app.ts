@@ -5,14 +5,14 @@ import { API_VERSION } from "@berth/contract";
 import helmet from "@fastify/helmet";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { type Admission, createAdmission } from "./admission.ts";
+import { createAdmission } from "./admission.ts";
 import { refused } from "./calls.ts";
 import { calendar } from "./calendar.ts";
 import { webConsole } from "./console.ts";
 import { eventStream } from "./event-stream.ts";
 import { errorPages } from "./error-pages.ts";
 import { answerGarbage, refuseExpectation, refuseHeaders } from "./framing.ts";
-import { type Gatekeeper, bearer, createGatekeeper } from "./limits.ts";
+import { type Gatekeeper, createGatekeeper } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
 import { nodeReservations } from "./node-reservations.ts";
 import { type OperationsOptions, operations, publicFiles } from "./operations.ts";
@@ -113,7 +113,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   const operating = { ...options, registry: options.metrics.registry };
   operations(app, operating);
-  const gatekeeper = await createGatekeeper(app, options);
+  const admission = createAdmission();
+  app.addHook("onClose", (_app, done) => {
+    admission.stop();
+    done();
+  });
+  const gatekeeper = await createGatekeeper(app, { ...options, admission });
   await app.register(async (scope) => {
     scope.addHook("onRequest", gatekeeper.count);
     publicFiles(scope, operating);
@@ -122,12 +127,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     const issuer = options.oidc?.clientId == null ? null : options.oidc.settings.issuer;
     await webConsole(scope, { folder: options.consoleFolder, issuer });
   });
-  const admission = createAdmission();
-  app.addHook("onClose", (_app, done) => {
-    admission.stop();
-    done();
-  });
-  await surfaces(app, { gatekeeper, admission }, options);
+  await surfaces(app, gatekeeper, options);
   refuseTheRest();
   return app;
 }
@@ -163,7 +163,7 @@ const noSuchPath = () => new ApiError("NOT_FOUND", { message: "There is no such 
 
 async function surfaces(
   app: FastifyInstance,
-  { gatekeeper, admission }: { readonly gatekeeper: Gatekeeper; readonly admission: Admission },
+  gatekeeper: Gatekeeper,
   options: Pick<AppOptions, "api" | "draining">,
 ): Promise<void> {
   const admitting: Gatekeeper = {
@@ -171,11 +171,7 @@ async function surfaces(
     async admit(request, reply, calls) {
       if (options.draining())
         throw new ApiError("UNAVAILABLE", { message: "The server is shutting down; try again." });
-      const token = bearer(request);
-      const known = token === null ? null : options.api.familiar(token);
-      admission.enter(request, reply, known);
       await gatekeeper.admit(request, reply, calls);
-      if (known === null) admission.recognize(request, tenantOf(request));
     },
   };
   for (const surface of [rest, nodeReservations, eventStream, calendar, trpc]) {
@@ -185,8 +181,6 @@ async function surfaces(
     });
   }
 }
-
-const tenantOf = ({ principal }: FastifyRequest): string => principal?.tenantId ?? "";
 
 /** A request id on every answer, a log line and a measurement for every call. */
 function watch(app: FastifyInstance, { log, metrics, traffic, tracing }: AppOptions): void {

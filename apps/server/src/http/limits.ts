@@ -7,6 +7,7 @@
 import { type Api, ApiError, type Principal } from "@berth/api";
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Admission } from "./admission.ts";
 import { MIB } from "./calls.ts";
 
 const WINDOW_SECONDS = 60;
@@ -34,8 +35,16 @@ interface GatekeeperOptions {
   readonly rateLimit: number;
   /** Calls a minute for an address; an IPv6 caller's is its /64. */
   readonly addressRateLimit: number;
+  readonly admission: Admission;
   /** While false no call counts: the server is laid out by its own process, and nobody else knows of it. */
   counting(): boolean;
+}
+
+/** What a request shows of its caller, before anybody was asked. */
+interface Shown {
+  readonly token: string | null;
+  /** Whose the token was when it was last good here. */
+  readonly known: string | null;
 }
 
 interface Budget {
@@ -44,22 +53,32 @@ interface Budget {
   readonly resetSeconds: number;
 }
 
-export async function createGatekeeper(
+/** What is counted a minute: bad keys of an address, its calls, and those of a principal. */
+async function createCounters(
   app: FastifyInstance,
-  options: GatekeeperOptions,
-): Promise<Gatekeeper> {
+  limits: Pick<GatekeeperOptions, "rateLimit" | "addressRateLimit">,
+): Promise<Readonly<Record<"strangers" | "addresses" | "principals", Counter>>> {
   await app.register(rateLimit, { global: false });
   const budget = (max: number) => ({
     max,
     timeWindow: WINDOW_SECONDS * 1_000,
     cache: COUNTED_MAX,
   });
-  const strangers = app.createRateLimit(budget(Math.min(BAD_KEYS, options.rateLimit)));
-  const addresses = app.createRateLimit(budget(options.addressRateLimit));
-  const principals = app.createRateLimit({
-    ...budget(options.rateLimit),
-    keyGenerator: (request) => request.principal?.id ?? "",
-  });
+  return {
+    strangers: app.createRateLimit(budget(Math.min(BAD_KEYS, limits.rateLimit))),
+    addresses: app.createRateLimit(budget(limits.addressRateLimit)),
+    principals: app.createRateLimit({
+      ...budget(limits.rateLimit),
+      keyGenerator: (request) => request.principal?.id ?? "",
+    }),
+  };
+}
+
+export async function createGatekeeper(
+  app: FastifyInstance,
+  options: GatekeeperOptions,
+): Promise<Gatekeeper> {
+  const { strangers, addresses, principals } = await createCounters(app, options);
   const show = {
     principal: shower("principal", options.rateLimit),
     address: shower("address", options.addressRateLimit),
@@ -67,8 +86,11 @@ export async function createGatekeeper(
 
   const looking = createLooking();
 
-  async function authenticated(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
-    const token = bearer(request);
+  async function authenticated(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { token, known }: Shown,
+  ): Promise<Principal> {
     const context = options.api.context({ token, requestId: request.id });
     request.context = context;
     const ask = async (): Promise<Principal> => {
@@ -79,7 +101,7 @@ export async function createGatekeeper(
         throw error;
       }
     };
-    if (token !== null && options.api.familiar(token) !== null) return ask();
+    if (known !== null) return ask();
     const count = await strangers(request, { increment: false });
     const failures = budgetOf(count);
     if (failures.left <= 0) throw tooMany(reply, failures);
@@ -106,13 +128,18 @@ export async function createGatekeeper(
   return {
     count: (request, reply) => countAddress(request, reply, 1),
     async admit(request, reply, calls) {
+      const token = bearer(request);
+      const known = token === null ? null : options.api.familiar(token);
+      options.admission.enter(request, reply, known);
       await countAddress(request, reply, calls);
-      request.principal = await authenticated(request, reply);
+      request.principal = await authenticated(request, reply, { token, known });
       mindLargeBody(request, request.principal);
-      if (!options.counting()) return;
-      const principal = await spend(principals, request, calls);
-      show.principal(reply, principal);
-      if (principal.exceeded) throw tooMany(reply, principal);
+      if (options.counting()) {
+        const principal = await spend(principals, request, calls);
+        show.principal(reply, principal);
+        if (principal.exceeded) throw tooMany(reply, principal);
+      }
+      if (known === null) options.admission.recognize(request, request.principal.tenantId);
     },
   };
 }
@@ -197,6 +224,6 @@ function tooMany(reply: FastifyReply, budget: Budget): ApiError {
 }
 
 /** The token of `Authorization: Bearer …`; the scheme's name is taken in any case. */
-export function bearer(request: FastifyRequest): string | null {
+function bearer(request: FastifyRequest): string | null {
   return /^bearer +(\S{1,8192})$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
 }

@@ -65,6 +65,18 @@ it("has a tenant's bookings with their times, places and ids; a changed one is t
   expect(same?.sequence).toBeGreaterThan(first?.sequence ?? Infinity);
 });
 
+it("has every booking once where there are more than are written in one turn", async () => {
+  const [berth, token] = [await server.as("t-a"), await server.token("t-a")];
+  const ids: string[] = [];
+  for (let n = 0; n < 25; n += 1) {
+    const ask = { tenantId: "t-a", poolId: fleet.poolId, start: Date.now() + (n + 10) * HOUR };
+    const devices = [{ class: "gpu" as const, count: 1 }];
+    ids.push((await berth.reservations.create({ ...ask, devices, duration: "1h" })).id);
+  }
+  const told = await entries(await subscribe("?tenantId=t-a", basic(token)));
+  expect(told.map(({ uid }) => uid).toSorted()).toEqual(ids.map((id) => `${id}@berth`).toSorted());
+});
+
 it("asks who has no key, or a wrong one, for a password, and tells nothing of other tenants", async () => {
   await server.as("t-else");
   const stranger = await subscribe("?tenantId=t-own");
