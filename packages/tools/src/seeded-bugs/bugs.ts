@@ -137,9 +137,9 @@ export const BUGS: readonly SeededBug[] = [
     file: "packages/client/src/call.ts",
     edits: [
       {
-        find: "attemptOnce(send, method, { input: keyed, signal: limit.signal }),",
+        find: "attemptOnce(send, { kind: method.kind, input: keyed, signal, request })",
         replace:
-          "attemptOnce(send, method, { input: withKey(method, input, options), signal: limit.signal }),",
+          "attemptOnce(send, { kind: method.kind, input: withKey(method, input, options).keyed, signal, request })",
       },
     ],
     suite: { project: "unit", file: "packages/client/src/call.test.ts" },
