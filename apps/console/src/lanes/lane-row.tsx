@@ -2,6 +2,7 @@
 import { memo } from "react";
 import type { ReactNode } from "react";
 import { rangeText } from "../format/time.ts";
+import { stepOf } from "./draft.ts";
 import styles from "./lanes.module.css";
 import { drawn, rectsOf, toInstant } from "./model.ts";
 import type { Lane, LaneSpan, Rect, SpanKind, StackedLane, TimeWindow } from "./model.ts";
@@ -44,7 +45,10 @@ export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: Ro
   const { onDraw, width, window } = view;
   const draw = onDraw
     ? ({ from, to }: { from: number; to: number }): void =>
-        onDraw(lane, toDrawn(toInstant(from, window, width), toInstant(to, window, width), window))
+        onDraw(
+          lane,
+          drawn(toInstant(from, window, width), toInstant(to, window, width), stepOf(window)),
+        )
     : undefined;
   const { drag, onPointerDown } = useDrag(draw);
   const height = rows * ROW_PX + 2 * PAD_PX;
@@ -121,10 +125,4 @@ function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
       {room === "text" ? span.label : null}
     </button>
   );
-}
-
-/** Steps that suit what is looked at: quarters of an hour in a short window, else half hours, which suit most zones. */
-function toDrawn(one: number, other: number, { from, to }: TimeWindow): TimeWindow {
-  const isShort = to - from <= 12 * 3_600_000;
-  return drawn(one, other, (isShort ? 15 : 30) * 60_000);
 }

@@ -4,15 +4,17 @@
  */
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import type { Range } from "@tanstack/react-virtual";
-import { useCallback, useMemo, useRef, useState } from "react";
-import type { ReactNode } from "react";
+import { useCallback, useId, useMemo, useRef, useState } from "react";
+import type { KeyboardEvent, ReactNode } from "react";
 import { Axis } from "./axis.tsx";
+import { DraftBar } from "./draft-bar.tsx";
 import { LaneRow, PAD_PX, ROW_PX } from "./lane-row.tsx";
 import type { LaneView } from "./lane-row.tsx";
 import styles from "./lanes.module.css";
 import { rectsOf, stack, toPixel } from "./model.ts";
 import type { Lane, LaneSpan, StackedLane, TimeWindow } from "./model.ts";
 import { ticksOf } from "./ticks.ts";
+import { useDraft } from "./use-draft.ts";
 import { useLaneKeys } from "./use-lane-keys.ts";
 import { nameOnHover } from "../ui/name-on-hover.ts";
 import { useWidth } from "./use-width.ts";
@@ -56,7 +58,8 @@ export function Lanes(props: LanesProps): ReactNode {
     [window, zone, width],
   );
   const stop = tabStopOf(stacked, { active, rows: virtual.getVirtualItems(), window, width });
-  const onKeyDown = useLaneKeys({ stacked, active, window, width, virtual, box, onWindow });
+  const { drawing, onKeyDown } = useKeys({ ...props, stacked, active, width, virtual, box });
+  const how = useId();
 
   return (
     // It can be reached and scrolled by the keyboard also while there is no bar in it.
@@ -64,11 +67,13 @@ export function Lanes(props: LanesProps): ReactNode {
       ref={box}
       role="group"
       aria-label={label}
+      aria-describedby={how}
       className={styles["box"]}
       onKeyDown={onKeyDown}
       onPointerOver={nameOnHover}
       tabIndex={stop === null ? 0 : undefined}
     >
+      <How id={how} canDraw={onDraw !== undefined} />
       <div className={styles["sheet"]}>
         <Axis
           window={window}
@@ -97,10 +102,32 @@ export function Lanes(props: LanesProps): ReactNode {
                 />
               );
             })}
+          <DraftBar drawing={drawing} stacked={stacked} virtual={virtual} view={view} />
         </div>
       </div>
     </div>
   );
+}
+
+/** What the keys do, for who is told of the lanes and does not see them. */
+function How({ id, canDraw }: { readonly id: string; readonly canDraw: boolean }): ReactNode {
+  return (
+    <span id={id} hidden>
+      Arrows go from bar to bar, plus and minus zoom.
+      {canDraw &&
+        " B draws a booking: arrows move it, with Shift its end, Page Up and Page Down by a day, Enter opens the form, Escape leaves it."}
+    </span>
+  );
+}
+
+/** A booking that is drawn has the keys first. */
+function useKeys(keys: Parameters<typeof useDraft>[0] & Parameters<typeof useLaneKeys>[0]) {
+  const onLaneKey = useLaneKeys(keys);
+  const drawing = useDraft(keys);
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
+    if (!drawing.onKey(event)) onLaneKey(event);
+  };
+  return { drawing, onKeyDown };
 }
 
 /** The lane that has the focus stays rendered, or the focus would be lost with it. */

@@ -65,8 +65,16 @@ const LEAST_WINDOW_MS = 5 * 60_000;
 /** No booking starts later than a year and a day ahead. */
 const MOST_WINDOW_MS = 400 * 86_400_000;
 
-/** Puts each span into the first row that is free at its start: fewest rows, and earlier spans stay where they are. */
+/** Lanes as they were last stacked. */
+const lately = new WeakMap<Lane, StackedLane>();
+
+/**
+ * Puts each span into the first row that is free at its start: fewest rows, and earlier spans stay where they are. Asked
+ * again of the same lane, it is the same object.
+ */
 export function stack(lane: Lane): StackedLane {
+  const before = lately.get(lane);
+  if (before) return before;
   const ends: number[] = [];
   const spans = lane.spans
     .toSorted((a, b) => a.start - b.start || b.end - a.end)
@@ -76,7 +84,9 @@ export function stack(lane: Lane): StackedLane {
       ends[row] = span.end;
       return { span, row };
     });
-  return { lane, spans, rows: Math.max(1, ends.length) };
+  const stacked = { lane, spans, rows: Math.max(1, ends.length) };
+  lately.set(lane, stacked);
+  return stacked;
 }
 
 /** The pixel of an instant; outside of the window it is negative or beyond the width. */

@@ -48,12 +48,30 @@ function isAlike(one: Span, other: Span): boolean {
   return one.kind === other.kind && one.start === other.start && one.end === other.end;
 }
 
-/** Nodes by name as people count: node-9 before node-10. */
-export function nodeLanes(nodes: readonly NodeSchedule[], known: Known): Lane[] {
+/** Nodes by name as people count: node-9 before node-10. Asked again of the same node, its lane is the same object. */
+export function nodeLanes(
+  nodes: readonly NodeSchedule[],
+  known: Known,
+  /** Ids of nodes of which it is not known yet what takes them: an empty lane would say that nothing does. */
+  unread: ReadonlySet<string> = new Set(),
+): Lane[] {
   const names = new Intl.Collator("en", { numeric: true });
   return nodes
-    .map((node) => laneOfNode(node, known))
+    .map((node) => knownLane(node, known, unread.has(node.id)))
     .toSorted((a, b) => names.compare(a.label, b.label));
+}
+
+/** Lanes as they were last made, by their node. */
+const lately = new WeakMap<NodeSchedule, { known: Known; isUnread: boolean; lane: Lane }>();
+
+function knownLane(node: NodeSchedule, known: Known, isUnread: boolean): Lane {
+  const before = lately.get(node);
+  if (before?.known === known && before.isUnread === isUnread) return before.lane;
+  const made = laneOfNode(node, known);
+  const note = [made.note, "being read"].filter(Boolean).join(", ");
+  const lane = isUnread ? { ...made, note } : made;
+  lately.set(node, { known, isUnread, lane });
+  return lane;
 }
 
 /** A lane a reservation, by start: what runs or comes before what is over. */

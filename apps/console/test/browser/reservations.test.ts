@@ -135,6 +135,40 @@ it("a stretch drawn on a free node is the booking form, filled in", async () => 
   expect(param(page, "for")).toMatch(/^[56]h/);
 });
 
+it("keys alone draw a stretch, and say where it is", async () => {
+  const poolId = world().pool("T4");
+  const { page } = await open(`/reservations?pool=${poolId}`);
+  await settled(page);
+  await page.getByRole("button", { name: "24 h" }).click();
+  const lanes = page.getByRole("group", { name: "Bookings by node" });
+  expect(await lanes.evaluate((at) => at.getAttribute("aria-describedby"))).not.toBe(null);
+  const stop = lanes.locator("[tabindex='0']").or(page.locator("[role=group][tabindex='0']"));
+  await stop.first().focus();
+  await page.keyboard.press("b");
+  const draft = lanes.getByRole("button", { name: /^New booking on / });
+  const name = (): Promise<string> => draft.evaluate((at) => at.getAttribute("aria-label") ?? "");
+  const first = await name();
+  expect(await draft.evaluate((at) => at === document.activeElement)).toBe(true);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Shift+ArrowRight");
+  await expect.poll(name).not.toBe(first);
+  expect(await name()).toContain("2 h 30 min, free. Enter opens the form.");
+  await lanes.getByRole("status").getByText("2 h 30 min, free").waitFor({ state: "attached" });
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await draft.waitFor({ state: "detached" });
+  await page.keyboard.press("b");
+  await page.keyboard.press("PageDown");
+  await expect.poll(() => param(page, "from")).not.toBeNull();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/book\?/);
+  expect(param(page, "pool")).toBe(poolId);
+  expect(Number(param(page, "start"))).toBeGreaterThan(Date.now() + 23 * HOUR);
+  expect(param(page, "for")).toBe("2h");
+});
+
 it("the table is filtered by state, and a row opens its facts", async () => {
   const kept = await book({ devices: [{ class: "gpu", count: 3 }] });
   const gone = await book({ devices: [{ class: "gpu", count: 5 }] });
