@@ -1,6 +1,6 @@
 /** What a part of a page shows when it has nothing, not yet, not all, or a failure: the part, never the whole page. */
 import { isBerthError } from "@berth/client";
-import type { UseQueryResult } from "@tanstack/react-query";
+import type { BerthError } from "@berth/client";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
 import { CopyText } from "./copy.tsx";
@@ -67,6 +67,7 @@ export function ErrorBox({
       <p>
         {error instanceof Error ? error.message : "Something failed that says nothing of itself."}
       </p>
+      {known !== null && <Issues error={known} />}
       {known?.requestId ? (
         <small>
           Request <CopyText text={known.requestId} />
@@ -83,6 +84,31 @@ export function ErrorBox({
   );
 }
 
+/** More would not be read at once. */
+const ISSUES_SHOWN = 20;
+
+/** Where there is one fault the message says it already. */
+function Issues({ error: { issues } }: { readonly error: BerthError }): ReactNode {
+  if (issues === null || issues.length < 2) return null;
+  return (
+    <ul className={styles.issues}>
+      {issues.slice(0, ISSUES_SHOWN).map(({ message, path }) => (
+        <li key={`${path.join(".")} ${message}`}>
+          <code>{pathText(path)}</code> <span dir="auto">{message}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** `nodes[3].gpus[0].uuid`. */
+function pathText(path: readonly (string | number)[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === "number") return `${text}[${part}]`;
+    return text === "" ? part : `${text}.${part}`;
+  }, "");
+}
+
 /** Part of it is missing, and why. */
 export function Partial({ children }: { readonly children: ReactNode }): ReactNode {
   return (
@@ -93,6 +119,29 @@ export function Partial({ children }: { readonly children: ReactNode }): ReactNo
   );
 }
 
+/** As much of a query as its place on the page needs. */
+export interface Asked<T> {
+  readonly data: T | undefined;
+  readonly error: Error | null;
+  readonly refetch: () => Promise<unknown>;
+}
+
+/** More of it is on its way: told to who listens, and after a moment to who looks. */
+export function Progress({
+  what,
+  children,
+}: {
+  /** What is loaded, as in "Loading pools". */
+  readonly what: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <p className={styles.progress} role="status" aria-label={`Loading ${what}`}>
+      {children}
+    </p>
+  );
+}
+
 /** A query's data; before it the skeleton, after a failure what failed. Old data outlives a failed refresh. */
 export function Loaded<T>({
   query,
@@ -100,7 +149,7 @@ export function Loaded<T>({
   lines,
   children,
 }: {
-  readonly query: UseQueryResult<T>;
+  readonly query: Asked<T>;
   readonly what: string;
   readonly lines?: number;
   readonly children: (data: T) => ReactNode;

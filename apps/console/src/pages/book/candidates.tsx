@@ -8,9 +8,10 @@ import { countText } from "../../format/gpus.ts";
 import { rowsOf } from "../../map/cells.ts";
 import { GpuMap } from "../../map/gpu-map.tsx";
 import { MapKey } from "../../map/map-key.tsx";
+import { NodesLoaded } from "../../map/nodes-loaded.tsx";
 import { useNodes } from "../../map/use-nodes.ts";
 import { Panel } from "../../ui/page.tsx";
-import { Empty, Loaded } from "../../ui/states.tsx";
+import { Empty } from "../../ui/states.tsx";
 
 export interface CandidatesProps {
   readonly pool: Pool;
@@ -46,7 +47,7 @@ export function Candidates({ pool, answer }: CandidatesProps): ReactNode {
       : `${countText(first.size, "node")} that could take it; the units are marked`;
   return (
     <Panel title={first.size === 0 ? "The pool at that time" : "Where it would go"} lead={lead}>
-      <Loaded query={query} what="nodes" lines={6}>
+      <NodesLoaded nodes={query} lines={6}>
         {(nodes) =>
           nodes.length === 0 ? (
             <Empty title="No nodes">The owner puts machines into the pool.</Empty>
@@ -65,7 +66,7 @@ export function Candidates({ pool, answer }: CandidatesProps): ReactNode {
             </>
           )
         }
-      </Loaded>
+      </NodesLoaded>
     </Panel>
   );
 }

@@ -11,6 +11,7 @@ import { LanesKey } from "../../lanes/lanes-key.tsx";
 import type { Lane, LaneSpan, TimeWindow } from "../../lanes/model.ts";
 import { nodeLanes, reservationLanes } from "../../lanes/node-lanes.ts";
 import { WindowBar, windowAbout } from "../../lanes/window-bar.tsx";
+import { NodesLoaded } from "../../map/nodes-loaded.tsx";
 import { useNodes } from "../../map/use-nodes.ts";
 import { Segmented } from "../../ui/field.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
@@ -99,11 +100,15 @@ function ByNode({ window, now, onWindow }: ViewProps): ReactNode {
     () => new Map((own.data ?? []).map((each): [string, Reservation] => [each.id, each])),
     [own.data],
   );
-  const lanes = useMemo(() => nodeLanes(nodes.data ?? [], known), [nodes.data, known]);
+  const { soFar } = nodes;
+  const lanes = useMemo(
+    () => nodeLanes(soFar?.nodes ?? [], known, new Set(soFar?.unread)),
+    [soFar, known],
+  );
   const onDraw = useDrawn(nodes.data, now);
   const onSelect = useSelect();
   return (
-    <Loaded query={nodes} what="nodes" lines={8}>
+    <NodesLoaded nodes={nodes} lines={8}>
       {(all) =>
         all.length === 0 ? (
           <Empty title="No nodes">
@@ -125,7 +130,7 @@ function ByNode({ window, now, onWindow }: ViewProps): ReactNode {
           />
         )
       }
-    </Loaded>
+    </NodesLoaded>
   );
 }
 
