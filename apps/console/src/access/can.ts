@@ -26,6 +26,9 @@ export type Method =
   | "unitReservations.reaffirm"
   | "fleet.putTenant"
   | "fleet.putSite"
+  | "fleet.putNodes"
+  | "fleet.assignNode"
+  | "fleet.removeNode"
   | "fleet.setNodeState"
   | "fleet.setUnitHealth"
   | "fleet.scheduleMaintenance"
@@ -117,6 +120,9 @@ const RULES: Readonly<Record<Method, Rule>> = {
   "unitReservations.reclaim": sells,
   "fleet.putTenant": operates("compute:fleet:manage"),
   "fleet.putSite": administers("compute:nodes:manage"),
+  "fleet.putNodes": { ...ownsNode, whole: true },
+  "fleet.assignNode": ownsNode,
+  "fleet.removeNode": ownsNode,
   "fleet.setNodeState": ownsNode,
   "fleet.setUnitHealth": ownsNode,
   "fleet.scheduleMaintenance": ownsNode,

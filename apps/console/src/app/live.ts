@@ -82,16 +82,15 @@ export function pulse({
   signal,
 }: Pick<LiveOptions, "berth" | "tenantId" | "renew" | "signal">): void {
   let seen: string | undefined;
-  everySoOften(
-    async () => {
-      const answer = await berth.capacity.summary({ tenantId }, { signal }).safe();
-      if (!answer.ok) return;
-      const { pools } = answer.data;
-      const written = JSON.stringify(pools.map(({ poolId, capacity }) => [poolId, capacity]));
-      if (seen !== undefined && seen !== written) renew(staleKeysOf("reservation.created"));
-      seen = written;
-    },
-    PULSE_MS,
-    signal,
-  );
+  const look = async (): Promise<void> => {
+    const answer = await berth.capacity.summary({ tenantId }, { signal }).safe();
+    if (!answer.ok) return;
+    const { pools } = answer.data;
+    const written = JSON.stringify(pools.map(({ poolId, capacity }) => [poolId, capacity]));
+    if (seen !== undefined && seen !== written) renew(staleKeysOf("reservation.created"));
+    seen = written;
+  };
+  // What is compared with is of when the page asked: a change before the second look is one as well.
+  void look();
+  everySoOften(look, PULSE_MS, signal);
 }

@@ -41,11 +41,12 @@ export interface PlanDialogProps<P> {
   readonly refusal?: (plan: P) => string | null;
   /** It takes nothing from anybody. */
   readonly gentle?: boolean;
+  readonly wide?: boolean;
 }
 
 export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
   const { title, onClose, plan, fields, missing, children, verb, act, done, refusal } = props;
-  const { gentle = false } = props;
+  const { gentle = false, wide = false } = props;
   const client = useQueryClient();
   const [hasMoved, setMoved] = useState(false);
   const doing = useMutation({
@@ -73,6 +74,7 @@ export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
     <Dialog
       title={title}
       isOpen
+      wide={wide}
       alert={!gentle}
       onClose={onClose}
       foot={

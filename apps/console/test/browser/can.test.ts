@@ -20,10 +20,19 @@ let server: TestBerth;
 let admin: Berth;
 /** GPUs that are set aside on a node of the lab's. */
 let aside: { readonly nodeId: string; readonly reservationId: string };
+/** A booking of vision's in the lab's pool. */
+let booked: string;
 beforeAll(async () => {
   server = await withBerth({ command: [process.execPath, CLI], fleet: "demo" });
   admin = createBerth({ url: server.url, token: server.token });
   aside = await setAside();
+  const { id } = await admin.reservations.create({
+    tenantId: "vision",
+    poolId: (await things("vision")).pool.id,
+    devices: [{ class: "gpu", count: 1 }],
+    duration: "2h",
+  });
+  booked = id;
 });
 afterAll(() => server.stop());
 
@@ -88,12 +97,16 @@ const TOLD = [
   "pools.unoffer",
   "pools.update",
   "reservations.create",
+  "reservations.terminate",
   "unitReservations.create",
   "unitReservations.release",
   "unitReservations.reclaim",
   "unitReservations.reaffirm",
   "unitReservations.cancel",
   "fleet.putTenant",
+  "fleet.putNodes",
+  "fleet.assignNode",
+  "fleet.removeNode",
   "fleet.setNodeState",
   "fleet.setUnitHealth",
   "fleet.scheduleMaintenance",
@@ -131,6 +144,8 @@ function calls(
         devices: [{ class: "gpu", count: 1 }],
         duration: "1h",
       }),
+    "reservations.terminate": () =>
+      berth.reservations.terminate({ tenantId, reservationId: booked, reason: "none", ...stale }),
     "unitReservations.create": () =>
       berth.unitReservations.create({
         nodeId: it.nodeId,
@@ -142,6 +157,10 @@ function calls(
     "unitReservations.reclaim": () => berth.unitReservations.reclaim({ ...aside, dryRun: true }),
     "unitReservations.reaffirm": () => berth.unitReservations.reaffirm(aside),
     "fleet.putTenant": () => berth.fleet.putTenant({ tenantId: "circle", parentId: "circle" }),
+    "fleet.putNodes": () =>
+      berth.fleet.putNodes({ siteId: it.siteId, nodes: [{ name: "can-node" }] }),
+    "fleet.assignNode": () => berth.fleet.assignNode({ nodeId: it.nodeId, poolId, ...stale }),
+    "fleet.removeNode": () => berth.fleet.removeNode({ nodeId: it.nodeId, ...stale }),
     "fleet.setNodeState": () =>
       berth.fleet.setNodeState({ nodeId: it.nodeId, state: "ready", ...stale }),
     "fleet.setUnitHealth": () =>

@@ -11,6 +11,7 @@ import { Empty, ErrorBox, Loading, Partial } from "../../ui/states.tsx";
 import { AsidePanel } from "./aside-panel.tsx";
 import { NewSite } from "./new-site.tsx";
 import { NodesPanel } from "./nodes-panel.tsx";
+import { RegisterDialog } from "./register/register-dialog.tsx";
 import { useFollow } from "./use-follow.ts";
 import { useSites } from "./use-fleet.ts";
 
@@ -18,7 +19,8 @@ export function FleetPage(): ReactNode {
   const { tenantId } = useSession();
   const { error, isPartial, isPending, sites } = useSites();
   const may = useCan();
-  const [isMaking, setMaking] = useState(false);
+  const [open, setOpen] = useState<"site" | "register" | null>(null);
+  const close = (): void => setOpen(null);
   const { site: chosen } = useSearch({ from: "/fleet" });
   const site = sites.find(({ id }) => id === chosen) ?? sites[0];
   return (
@@ -26,12 +28,24 @@ export function FleetPage(): ReactNode {
       title="Fleet"
       lead="Sites, machines and their states, and GPUs that are set aside"
       actions={
-        <Button reason={may("fleet.putSite")} onPress={() => setMaking(true)}>
-          New site
-        </Button>
+        <>
+          <Button reason={may("fleet.putSite")} onPress={() => setOpen("site")}>
+            New site
+          </Button>
+          <Button
+            kind="primary"
+            reason={
+              may("fleet.putNodes", { node: { poolId: null, owned: true } }) ??
+              (site === undefined ? "Machines are at a site: make one." : null)
+            }
+            onPress={() => setOpen("register")}
+          >
+            Register machines
+          </Button>
+        </>
       }
     >
-      {isMaking && <NewSite onClose={() => setMaking(false)} />}
+      {open === "site" && <NewSite onClose={close} />}
       {isPartial && (
         <Partial>
           There are too many tenants to list the sites of each: choose one in the menu.
@@ -45,7 +59,15 @@ export function FleetPage(): ReactNode {
           to you.
         </Empty>
       )}
-      {site === undefined ? null : <Machines key={site.id} sites={sites} site={site} />}
+      {site === undefined ? null : (
+        <Machines
+          key={site.id}
+          sites={sites}
+          site={site}
+          isRegistering={open === "register"}
+          onRegistered={close}
+        />
+      )}
     </Page>
   );
 }
@@ -53,9 +75,11 @@ export function FleetPage(): ReactNode {
 interface MachinesProps {
   readonly sites: ReturnType<typeof useSites>["sites"];
   readonly site: ReturnType<typeof useSites>["sites"][number];
+  readonly isRegistering: boolean;
+  onRegistered(): void;
 }
 
-function Machines({ sites, site }: MachinesProps): ReactNode {
+function Machines({ sites, site, isRegistering, onRegistered }: MachinesProps): ReactNode {
   useFollow(site.tenantId);
   const nodes = useNodes({ tenantId: site.tenantId, siteId: site.id });
   const here = useMemo(
@@ -67,6 +91,13 @@ function Machines({ sites, site }: MachinesProps): ReactNode {
     <>
       <AsidePanel here={here} owners={owners} />
       <NodesPanel sites={sites} site={site} query={nodes} />
+      {isRegistering && (
+        <RegisterDialog
+          site={site}
+          here={{ ...nodes, data: nodes.soFar?.isWhole === true ? nodes.data : undefined }}
+          onClose={onRegistered}
+        />
+      )}
     </>
   );
 }

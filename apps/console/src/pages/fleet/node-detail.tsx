@@ -1,17 +1,22 @@
 /** One node: its state, its maintenance, and what may be done to the GPUs that are picked. */
-import type { NodeSchedule, Site } from "@berth/client";
+import type { NodeSchedule, Pool, Site } from "@berth/client";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { useCan } from "../../access/use-can.ts";
+import { useSession } from "../../app/session.tsx";
+import { shortId } from "../../facts/describe.ts";
 import { gpusText } from "../../format/gpus.ts";
 import { Button } from "../../ui/button.tsx";
 import { StateChip } from "../../ui/chip.tsx";
 import { CopyText } from "../../ui/copy.tsx";
 import { TimeRange } from "../../ui/time.tsx";
+import { poolName } from "../pool-names.ts";
 import { standingOf } from "./aside.ts";
 import { SetAsideDialog } from "./set-aside-dialog.tsx";
 import { CancelMaintenanceDialog, MaintenanceDialog } from "./maintenance-dialog.tsx";
 import { HealthButtons } from "./health-buttons.tsx";
+import { MoveDialog, RemoveDialog } from "./move-dialogs.tsx";
 import { StateDialog } from "./state-dialog.tsx";
 import styles from "./fleet.module.css";
 
@@ -23,7 +28,13 @@ export interface NodeDetailProps {
   onClose(): void;
 }
 
-type Open = "state" | "maintenance" | "aside" | { readonly maintenanceId: string };
+type Open =
+  | "state"
+  | "maintenance"
+  | "aside"
+  | "move"
+  | "remove"
+  | { readonly maintenanceId: string };
 
 export function NodeDetail(props: NodeDetailProps): ReactNode {
   const { node, picked, onClose } = props;
@@ -38,10 +49,13 @@ export function NodeDetail(props: NodeDetailProps): ReactNode {
         </Button>
       </header>
       <State node={node} onOpen={setOpen} />
+      <PoolOf {...props} onOpen={setOpen} />
       <Maintenance node={node} onOpen={setOpen} />
       <Picked {...props} onOpen={setOpen} />
       <Labels node={node} />
       {open === "state" && <StateDialog node={node} onClose={close} />}
+      {open === "move" && <MoveDialog node={node} ownerId={props.site.tenantId} onClose={close} />}
+      {open === "remove" && <RemoveDialog node={node} onClose={close} />}
       {open === "maintenance" && <MaintenanceDialog node={node} onClose={close} />}
       {open === "aside" && (
         <SetAsideDialog
@@ -73,6 +87,34 @@ function State({ node, onOpen }: PartProps): ReactNode {
       </Button>
     </div>
   );
+}
+
+function PoolOf({ node, site, onOpen }: NodeDetailProps & PartProps): ReactNode {
+  const may = useCan();
+  const { queries } = useSession();
+  const { data } = useQuery(queries.pools.list.queryOptions({ tenantId: site.tenantId }));
+  const pool = data?.pools.find(({ id }) => id === node.poolId);
+  const row = { node: standingOf(node) };
+  return (
+    <div className={styles["part"]}>
+      <h4>Pool</h4>
+      <p className={styles["quiet"]} dir="auto">
+        {node.poolId === null ? "In no pool: nobody can book it" : poolOf(pool, node.poolId)}
+      </p>
+      <div className={styles["buttons"]}>
+        <Button size="small" reason={may("fleet.assignNode", row)} onPress={() => onOpen("move")}>
+          {node.poolId === null ? "Put in a pool" : "Change pool"}
+        </Button>
+        <Button size="small" reason={may("fleet.removeNode", row)} onPress={() => onOpen("remove")}>
+          Remove from the fleet
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function poolOf(pool: Pool | undefined, poolId: string): string {
+  return pool === undefined ? shortId(poolId) : poolName(pool);
 }
 
 function Maintenance({ node, onOpen }: PartProps): ReactNode {

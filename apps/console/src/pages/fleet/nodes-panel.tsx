@@ -1,6 +1,5 @@
 /** The nodes of a site on the map. GPUs are picked on it, of one node at a time. */
 import type { NodeSchedule, Site } from "@berth/client";
-import type { UseQueryResult } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import type { ReactNode } from "react";
@@ -11,9 +10,11 @@ import { rowsOf } from "../../map/cells.ts";
 import type { Cell, CellRow } from "../../map/cells.ts";
 import { GpuMap } from "../../map/gpu-map.tsx";
 import { MapKey } from "../../map/map-key.tsx";
+import { NodesLoaded } from "../../map/nodes-loaded.tsx";
+import type { Nodes } from "../../map/use-nodes.ts";
 import { Select, TextField } from "../../ui/field.tsx";
 import { Panel } from "../../ui/page.tsx";
-import { Empty, Loaded } from "../../ui/states.tsx";
+import { Empty, Loading } from "../../ui/states.tsx";
 import { useSetSearch } from "../use-set-search.ts";
 import styles from "./fleet.module.css";
 import { NodeDetail } from "./node-detail.tsx";
@@ -24,7 +25,7 @@ import { useUnitReservations } from "./use-fleet.ts";
 export interface NodesPanelProps {
   readonly sites: readonly Site[];
   readonly site: Site;
-  readonly query: UseQueryResult<NodeSchedule[]>;
+  readonly query: Nodes;
 }
 
 export function NodesPanel({ sites, site, query }: NodesPanelProps): ReactNode {
@@ -39,17 +40,17 @@ export function NodesPanel({ sites, site, query }: NodesPanelProps): ReactNode {
       }
     >
       <Filters sites={sites} site={site} />
-      <Loaded query={query} what="nodes" lines={8}>
+      <NodesLoaded nodes={query} lines={8}>
         {(nodes) =>
           nodes.length === 0 ? (
             <Empty title="No machines yet">
-              Report them with fleet.putNodes, or read them in: berth import FILE --site {site.name}
+              Register them above, or on a command line: berth import FILE --site {site.name}
             </Empty>
           ) : (
-            <Picking site={site} nodes={nodes} />
+            <Picking site={site} nodes={nodes} unread={query.soFar?.unread ?? []} />
           )
         }
-      </Loaded>
+      </NodesLoaded>
     </Panel>
   );
 }
@@ -92,9 +93,11 @@ function Filters({ sites, site }: Omit<NodesPanelProps, "query">): ReactNode {
 interface PickingProps {
   readonly site: Site;
   readonly nodes: readonly NodeSchedule[];
+  /** Ids of those of which it is not known yet what is to come. */
+  readonly unread: readonly string[];
 }
 
-function Picking({ site, nodes }: PickingProps): ReactNode {
+function Picking({ site, nodes, unread }: PickingProps): ReactNode {
   const { node: nodeId, rsv } = useSearch({ from: "/fleet" });
   const set = useSetSearch<FleetSearch>();
   const { zone } = useZone();
@@ -134,7 +137,8 @@ function Picking({ site, nodes }: PickingProps): ReactNode {
         )}
         <MapKey states={states} />
       </div>
-      {node && (
+      {node && unread.includes(node.id) && <Loading what={`the bookings of ${node.name}`} />}
+      {node && !unread.includes(node.id) && (
         <NodeDetail
           key={node.id}
           site={site}

@@ -1,8 +1,9 @@
 /** The pool's GPUs on the map, or those nodes alone that a cause rules out. */
 import type { NodeSchedule, Pool } from "@berth/client";
 import { useSearch } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
+import { useCallback, useMemo, useState } from "react";
 import type { ReactNode } from "react";
+import { useCan } from "../../access/use-can.ts";
 import { useNow } from "../../app/now.ts";
 import { useZone } from "../../app/zone.tsx";
 import { countText } from "../../format/gpus.ts";
@@ -11,13 +12,15 @@ import { rowsOf } from "../../map/cells.ts";
 import type { Cell, CellRow } from "../../map/cells.ts";
 import { GpuMap } from "../../map/gpu-map.tsx";
 import { MapKey } from "../../map/map-key.tsx";
+import { NodesLoaded } from "../../map/nodes-loaded.tsx";
 import { useNodes } from "../../map/use-nodes.ts";
 import { Button } from "../../ui/button.tsx";
 import { Segmented } from "../../ui/field.tsx";
 import { Panel } from "../../ui/page.tsx";
-import { Empty, Loaded, Partial } from "../../ui/states.tsx";
+import { Empty, Partial } from "../../ui/states.tsx";
 import { LIVE_STATES, useReservations } from "../use-reservations.ts";
 import { useSetSearch } from "../use-set-search.ts";
+import { MachinesDialog } from "./machines-dialog.tsx";
 import type { PoolSearch } from "./search.ts";
 
 export function MapPanel({ pool }: { readonly pool: Pool }): ReactNode {
@@ -29,19 +32,22 @@ export function MapPanel({ pool }: { readonly pool: Pool }): ReactNode {
       title="Nodes"
       lead="Every node a row, every GPU a cell; choose one of yours to see its booking"
       actions={
-        <Segmented
-          label="Put together"
-          bare
-          value={group ?? "rack"}
-          choices={[
-            { value: "rack", name: "By rack" },
-            { value: "nvlink", name: "By NVLink" },
-          ]}
-          onChange={(next) => set({ group: next === "nvlink" ? next : undefined })}
-        />
+        <>
+          <Segmented
+            label="Put together"
+            bare
+            value={group ?? "rack"}
+            choices={[
+              { value: "rack", name: "By rack" },
+              { value: "nvlink", name: "By NVLink" },
+            ]}
+            onChange={(next) => set({ group: next === "nvlink" ? next : undefined })}
+          />
+          <Machines pool={pool} />
+        </>
       }
     >
-      <Loaded query={query} what="nodes" lines={8}>
+      <NodesLoaded nodes={query} lines={8}>
         {(nodes) =>
           nodes.length === 0 ? (
             <Empty title="No nodes">The owner puts machines into the pool.</Empty>
@@ -49,8 +55,21 @@ export function MapPanel({ pool }: { readonly pool: Pool }): ReactNode {
             <Map pool={pool} nodes={nodes} />
           )
         }
-      </Loaded>
+      </NodesLoaded>
     </Panel>
+  );
+}
+
+function Machines({ pool }: { readonly pool: Pool }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const refusal = useCan()("fleet.assignNode", { node: { poolId: pool.id, owned: pool.owned } });
+  return (
+    <>
+      <Button size="small" reason={refusal} onPress={() => setOpen(true)}>
+        Machines
+      </Button>
+      {isOpen && <MachinesDialog pool={pool} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 

@@ -3,6 +3,7 @@ import type { OfferView, Pool, QuotaView } from "@berth/client";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { useCan } from "../../access/use-can.ts";
+import { TerminateDialog } from "../../facts/terminate-dialog.tsx";
 import { number } from "../../format/gpus.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -17,7 +18,8 @@ import { UnofferDialog } from "./unoffer-dialog.tsx";
 
 type Open =
   | { readonly kind: "offer"; readonly offer: OfferView | null }
-  | { readonly kind: "unoffer"; readonly toTenantId: string };
+  | { readonly kind: "unoffer"; readonly toTenantId: string }
+  | { readonly kind: "terminate" };
 
 export function OffersPanel({ pool }: { readonly pool: Pool }): ReactNode {
   const may = useCan();
@@ -30,14 +32,23 @@ export function OffersPanel({ pool }: { readonly pool: Pool }): ReactNode {
       lead="Who may book here, up to what at any one time"
       flush
       actions={
-        <Button
-          size="small"
-          kind="primary"
-          reason={may("pools.offer", { pool })}
-          onPress={() => setOpen({ kind: "offer", offer: null })}
-        >
-          Offer to a tenant
-        </Button>
+        <>
+          <Button
+            size="small"
+            reason={may("reservations.terminate", { pool })}
+            onPress={() => setOpen({ kind: "terminate" })}
+          >
+            Terminate a booking
+          </Button>
+          <Button
+            size="small"
+            kind="primary"
+            reason={may("pools.offer", { pool })}
+            onPress={() => setOpen({ kind: "offer", offer: null })}
+          >
+            Offer to a tenant
+          </Button>
+        </>
       }
     >
       {offers.length === 0 ? (
@@ -48,6 +59,7 @@ export function OffersPanel({ pool }: { readonly pool: Pool }): ReactNode {
         <OfferTable pool={pool} offers={offers} onOpen={setOpen} />
       )}
       {open?.kind === "offer" && <OfferDialog pool={pool} offer={open.offer} onClose={close} />}
+      {open?.kind === "terminate" && <TerminateDialog reservationId={null} onClose={close} />}
       {open?.kind === "unoffer" && (
         <UnofferDialog poolId={pool.id} toTenantId={open.toTenantId} onClose={close} />
       )}

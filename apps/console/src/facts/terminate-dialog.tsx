@@ -1,0 +1,162 @@
+/** Terminate: the pool's owner or an operator ends somebody's booking; its tenant reads why. */
+import { isBerthError } from "@berth/client";
+import type { Reservation } from "@berth/client";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { ReactNode } from "react";
+import { isOver } from "../access/state.ts";
+import { useNow } from "../app/now.ts";
+import { useSession } from "../app/session.tsx";
+import { durationText } from "../format/duration.ts";
+import { countText } from "../format/gpus.ts";
+import { Consequences } from "../plan/consequences.tsx";
+import { PlanDialog } from "../plan/plan-dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+import { shortId, whatText } from "./describe.ts";
+
+/** Tenants that are asked for the booking; an operator of more chooses one in the menu. */
+const TENANTS_MAX = 50;
+
+export interface TerminateDialogProps {
+  /** Null: the person says which. */
+  readonly reservationId: string | null;
+  readonly onClose: () => void;
+}
+
+export function TerminateDialog({ reservationId, onClose }: TerminateDialogProps): ReactNode {
+  const { berth, tenantId } = useSession();
+  const [typed, setTyped] = useState(reservationId ?? "");
+  const [reason, setReason] = useState("");
+  const id = typed.trim();
+  const plan = useFound(id);
+  return (
+    <PlanDialog<Found>
+      title={reservationId === null ? "Terminate a booking" : "Terminate this reservation"}
+      onClose={onClose}
+      plan={plan}
+      missing={missingOf(id, reason)}
+      fields={
+        <>
+          {reservationId === null && (
+            <TextField
+              label="Booking"
+              value={typed}
+              autoFocus
+              hint="Its id, as its tenant or the activity page gives it"
+              onChange={setTyped}
+            />
+          )}
+          <TextField
+            label="Reason"
+            value={reason}
+            autoFocus={reservationId !== null}
+            maxLength={256}
+            hint="Its tenant reads it"
+            onChange={setReason}
+          />
+        </>
+      }
+      verb={({ found }) => `Terminate ${found === null ? shortId(id) : whatText(found)}`}
+      act={({ found }) =>
+        berth.reservations.terminate({
+          tenantId,
+          reservationId: id,
+          reason: reason.trim(),
+          ...(found === null ? {} : { version: found.version }),
+        })
+      }
+      done={({ found }) => `Terminated ${found === null ? shortId(id) : whatText(found)}`}
+      refusal={({ found }) =>
+        found !== null && isOver(found) ? `It is over: ${found.state}.` : null
+      }
+    >
+      {({ found }) => (found === null ? <Unseen /> : <Seen reservation={found} />)}
+    </PlanDialog>
+  );
+}
+
+function missingOf(id: string, reason: string): string | null {
+  if (!/^rsv_[0-9a-z]{26,52}$/.test(id)) return "Say which booking, by its id.";
+  return reason.trim() === "" ? "Say why: its tenant reads it." : null;
+}
+
+/** The booking, where the caller may read it; null: it is a tenant's of whom the caller may know nothing. */
+interface Found {
+  readonly found: Reservation | null;
+}
+
+/** The key begins as the reservation's own, so that whatever renews that renews the plan. */
+function useFound(reservationId: string) {
+  const { berth, queries, tenantId, tenants } = useSession();
+  const others = tenants.slice(0, TENANTS_MAX).map((each) => each.tenantId);
+  const asked = [...new Set([tenantId, ...others])];
+  return useQuery({
+    queryKey: [
+      ...queries.reservations.get.queryKey({ tenantId, reservationId }),
+      "terminate",
+      asked.length,
+    ],
+    queryFn: async ({ signal }): Promise<Found> => {
+      const answers = await Promise.all(
+        asked.map((each) =>
+          berth.reservations.get({ tenantId: each, reservationId }, { signal }).safe(),
+        ),
+      );
+      const found = answers.find(({ ok }) => ok)?.data ?? null;
+      const failed = answers.find(({ error }) => error !== null && !isUnseen(error))?.error;
+      if (found === null && failed) throw failed;
+      return { found };
+    },
+    enabled: missingOf(reservationId, "any") === null,
+    retry: false,
+  });
+}
+
+function isUnseen(error: unknown): boolean {
+  return isBerthError(error, "NOT_FOUND") || isBerthError(error, "FORBIDDEN");
+}
+
+function Unseen(): ReactNode {
+  return (
+    <>
+      <Consequences
+        tone="ends"
+        heading="The booking ends now; what runs on it loses its GPUs"
+        items={[]}
+      />
+      <Consequences
+        tone="stays"
+        heading="It is another tenant's, so what it holds is not told to you; nothing else ends"
+        items={[]}
+      />
+    </>
+  );
+}
+
+function Seen({ reservation }: { readonly reservation: Reservation }): ReactNode {
+  const now = useNow(1_000);
+  const { end, members, start, tenantId } = reservation;
+  const left = durationText(end - Math.max(now, start));
+  return (
+    <>
+      <Consequences
+        tone="ends"
+        heading={
+          start <= now
+            ? `${whatText(reservation)} of ${tenantId}: ends now, ${left} before its end`
+            : `${whatText(reservation)} of ${tenantId}: is gone before it begins, for ${left}`
+        }
+        items={(members ?? []).map(({ atoms, index, nodeName }) => ({
+          id: String(index),
+          what: nodeName,
+          why: countText(atoms.length, "unit"),
+        }))}
+      />
+      <Consequences
+        tone="stays"
+        heading="All members go together, and no other booking is touched"
+        items={[]}
+      />
+    </>
+  );
+}
