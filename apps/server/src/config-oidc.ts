@@ -35,6 +35,14 @@ const keysUrl = z
     "must be the URL of a JSON Web Key Set: https, or http to this machine",
   );
 
+const tokenUrl = z
+  .string()
+  .max(2_048)
+  .refine(
+    (text) => trustworthyUrl(text) !== null,
+    "must be the URL of a token endpoint: https, or http to this machine",
+  );
+
 const printable = z
   .string()
   .regex(/^[\x20-\x7e]{1,256}$/, "must be 1 to 256 printable ASCII characters");
@@ -161,6 +169,11 @@ export const OIDC_VARIABLES = {
     "no sign-in there",
     "the client that the console signs in as, shown in /config.json",
   ),
+  BERTH_OIDC_TOKEN_URI: variable(
+    tokenUrl,
+    "as the issuer's discovery says, on its own host",
+    "where the console trades a sign-in for a token; its host has to allow requests from the console's (CORS)",
+  ),
 } as const;
 
 type Variables = typeof OIDC_VARIABLES;
@@ -170,6 +183,8 @@ export interface OidcConfig {
   readonly settings: OidcSettings;
   /** Null = the console does not offer to sign in. */
   readonly clientId: string | null;
+  /** Where the console gets its token; null = where discovery says, on the issuer's own host. */
+  readonly tokenUri: string | null;
 }
 
 interface Reading {
@@ -192,10 +207,11 @@ export function readOidc({ read, isSet, problem }: Reading): OidcConfig | null {
     roleMap: read("BERTH_OIDC_ROLE_MAP"),
   };
   const clientId = read("BERTH_OIDC_CLIENT_ID");
+  const tokenUri = read("BERTH_OIDC_TOKEN_URI");
   checkTogether({ isSet, problem }, values.roleMap);
   const { issuer: url, audience, roleClaims } = values;
   if (url === null || audience === null || roleClaims === null) return null;
-  return { settings: { ...values, issuer: url, audience, roleClaims }, clientId };
+  return { settings: { ...values, issuer: url, audience, roleClaims }, clientId, tokenUri };
 }
 
 function checkTogether(
@@ -206,6 +222,8 @@ function checkTogether(
   const given = names.find(isSet);
   if (given === undefined) return;
   if (!isSet("BERTH_OIDC_ISSUER")) return problem(needed("BERTH_OIDC_ISSUER", given));
+  if (isSet("BERTH_OIDC_TOKEN_URI") && !isSet("BERTH_OIDC_CLIENT_ID"))
+    problem(needed("BERTH_OIDC_CLIENT_ID", "BERTH_OIDC_TOKEN_URI"));
   for (const name of ["BERTH_OIDC_AUDIENCE", "BERTH_OIDC_ROLE_CLAIM"] as const)
     if (!isSet(name)) problem(needed(name, "BERTH_OIDC_ISSUER"));
   const needsTenant = isSet("BERTH_OIDC_ROLE_MAP")

@@ -24,6 +24,7 @@ describe("settings of sign-in", () => {
     expect(readConfig({}).oidc).toBeNull();
     expect(oidc()).toEqual({
       clientId: null,
+      tokenUri: null,
       settings: {
         issuer: "https://login.example.com/realms/lab",
         audience: "berth",
@@ -73,6 +74,8 @@ describe("settings of sign-in", () => {
 
   it.each([
     ["BERTH_OIDC_ISSUER", "login.example.com"],
+    ["BERTH_OIDC_TOKEN_URI", "http://tokens.example.com"],
+    ["BERTH_OIDC_TOKEN_URI", "token"],
     ["BERTH_OIDC_ISSUER", "http://login.example.com"],
     ["BERTH_OIDC_ISSUER", "https://login.example.com/?x=1"],
     ["BERTH_OIDC_ISSUER", "https://login.example.com/#x"],
@@ -98,7 +101,7 @@ describe("settings of sign-in", () => {
     ["BERTH_OIDC_ROLE_MAP", '{"vision":{"tenantId":"a/b","role":"tenant-admin"}}'],
     ["BERTH_OIDC_ROLE_MAP", '{"vision":{"tenant":"vision","role":"tenant-admin"}}'],
   ])("refuse %s=%s in one line that names it", (name, value) => {
-    const problems = problemsOf({ ...WHOLE, [name]: value });
+    const problems = problemsOf({ ...WHOLE, BERTH_OIDC_CLIENT_ID: "console", [name]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${name} must be `));
   });
@@ -109,6 +112,10 @@ describe("settings of sign-in", () => {
     const cases: [Record<string, string>, string[]][] = [
       [{ BERTH_OIDC_AUDIENCE: "berth" }, ["BERTH_OIDC_ISSUER must be set"]],
       [{ BERTH_OIDC_CLIENT_ID: "console" }, ["BERTH_OIDC_ISSUER must be set"]],
+      [
+        { ...WHOLE, BERTH_OIDC_TOKEN_URI: "https://tokens.example.com/token" },
+        ["BERTH_OIDC_CLIENT_ID must be set"],
+      ],
       [
         { BERTH_OIDC_ISSUER: "https://login.example.com" },
         [

@@ -13,7 +13,7 @@ const lines: string[] = [];
 beforeAll(async () => {
   issuer = await fakeIssuer();
   const settings = issuer.settings({ roleClaims: [["realm_access", "roles"]] });
-  const config = { oidc: { settings, clientId: "console" } };
+  const config = { oidc: { settings, clientId: "console", tokenUri: null } };
   server = await startServer({ config, lines });
   fleet = await server.fleet(pool(2, 8, { owner: "lab" }));
 });
@@ -213,7 +213,13 @@ describe("a token that gives no role", () => {
 it("/config.json tells the console where to sign in, and nothing else", async () => {
   const response = await fetch(`${server.url}/config.json`);
   expect(await response.json()).toEqual({
-    oidc: { issuer: issuer.url, clientId: "console", audience: AUDIENCE, tokens: "access" },
+    oidc: {
+      issuer: issuer.url,
+      clientId: "console",
+      audience: AUDIENCE,
+      tokens: "access",
+      tokenUri: null,
+    },
   });
   expect(AUDIENCE).not.toBe("console");
 });

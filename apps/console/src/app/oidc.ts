@@ -12,6 +12,8 @@ export interface OidcSettings {
   readonly tokens: "access" | "id";
   /** What the token is to be for. */
   readonly audience: string;
+  /** Where tokens are, as the server is told; null: where discovery says. */
+  readonly tokenUri: string | null;
 }
 
 interface Discovery {
@@ -44,6 +46,18 @@ async function discover({ issuer }: OidcSettings): Promise<Discovery> {
   return (await response.json()) as Discovery;
 }
 
+/**
+ * Where a token is got. The page may ask no other host than the server's policy names, so one that discovery alone names
+ * is refused before anybody leaves, with what to set.
+ */
+function tokenEndpoint({ issuer, tokenUri }: OidcSettings, { token_endpoint }: Discovery): string {
+  if (tokenUri !== null) return tokenUri;
+  if (URL.parse(token_endpoint)?.origin === new URL(issuer).origin) return token_endpoint;
+  throw new Error(
+    `The issuer's token endpoint is not on the issuer's own host but is ${token_endpoint}. When that is right, whoever runs this server sets BERTH_OIDC_TOKEN_URI to it; until then sign in with a key.`,
+  );
+}
+
 function random(): string {
   return base64url(crypto.getRandomValues(new Uint8Array(32)));
 }
@@ -65,14 +79,15 @@ const redirectUri = (): string => `${location.origin}/sign-in`;
 
 /** Leaves for the issuer; comes back to `/sign-in`, and from there to where it left. */
 export async function leave(settings: OidcSettings): Promise<void> {
-  const { authorization_endpoint } = await discover(settings);
+  const found = await discover(settings);
+  tokenEndpoint(settings, found);
   const kept: Leave = {
     verifier: random(),
     state: random(),
     back: `${location.pathname}${location.search}`,
   };
   sessionStorage.setItem(KEY, JSON.stringify(kept));
-  const url = new URL(authorization_endpoint);
+  const url = new URL(found.authorization_endpoint);
   const parameters = {
     response_type: "code",
     client_id: settings.clientId,
@@ -143,8 +158,8 @@ async function exchange(
   settings: OidcSettings,
   parameters: Readonly<Record<string, string>>,
 ): Promise<Credentials> {
-  const { token_endpoint } = await discover(settings);
-  const response = await fetch(token_endpoint, {
+  const endpoint = tokenEndpoint(settings, await discover(settings));
+  const response = await fetch(endpoint, {
     method: "POST",
     body: new URLSearchParams({ ...parameters, client_id: settings.clientId }),
   });

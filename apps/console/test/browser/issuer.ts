@@ -14,6 +14,8 @@ export interface Issuer {
   readonly grants: readonly string[];
   /** Seconds that a token is good for. */
   lifetime: number;
+  /** The token endpoint is said to be on another host. */
+  isApart: boolean;
   close(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export async function startIssuer(claims: object): Promise<Issuer> {
   const keys = signer();
   const grants: string[] = [];
   const codes = new Map<string, string>();
-  const state = { url: "", lifetime: 300 };
+  const state = { url: "", lifetime: 300, isApart: false };
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", state.url);
     response.setHeader("access-control-allow-origin", "*");
@@ -48,7 +50,7 @@ export async function startIssuer(claims: object): Promise<Issuer> {
   const discovery = (): object => ({
     issuer: state.url,
     authorization_endpoint: `${state.url}/authorize`,
-    token_endpoint: `${state.url}/token`,
+    token_endpoint: `${state.isApart ? apart(state.url) : state.url}/token`,
     jwks_uri: `${state.url}/keys`,
   });
   const answer = (): object => ({
@@ -74,12 +76,23 @@ export async function startIssuer(claims: object): Promise<Issuer> {
     set lifetime(seconds) {
       state.lifetime = seconds;
     },
+    get isApart() {
+      return state.isApart;
+    },
+    set isApart(apart) {
+      state.isApart = apart;
+    },
     async close() {
       server.close();
       server.closeAllConnections();
       await once(server, "close");
     },
   };
+}
+
+/** The same machine by its other name: another origin to a browser. */
+export function apart(url: string): string {
+  return url.replace("127.0.0.1", "localhost");
 }
 
 function json(response: ServerResponse, status: number, body: object): void {

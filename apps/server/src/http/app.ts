@@ -124,12 +124,17 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     publicFiles(scope, operating);
     errorPages(scope);
     reference(scope);
-    const issuer = options.oidc?.clientId == null ? null : options.oidc.settings.issuer;
-    await webConsole(scope, { folder: options.consoleFolder, issuer });
+    await webConsole(scope, { folder: options.consoleFolder, issuer: issuerOf(options.oidc) });
   });
   await surfaces(app, gatekeeper, options);
   refuseTheRest();
   return app;
+}
+
+/** What of the issuer the console talks to. */
+function issuerOf(oidc: AppOptions["oidc"]): string[] {
+  if (oidc === null || oidc.clientId === null) return [];
+  return [oidc.settings.issuer, ...(oidc.tokenUri === null ? [] : [oidc.tokenUri])];
 }
 
 /** What stands on every answer. */

@@ -27,8 +27,8 @@ const NOT_BUILT =
 export interface ConsoleOptions {
   /** Where the built console is. */
   readonly folder: string;
-  /** The issuer that its page may talk to beside this server; null: none. */
-  readonly issuer: string | null;
+  /** What of the issuer its page may talk to beside this server: discovery, and the token endpoint. */
+  readonly issuer: readonly string[];
 }
 
 /** What a build consists of. */
@@ -80,8 +80,8 @@ export async function webConsole(
 }
 
 /** Nothing inline, nothing from elsewhere, and nobody frames it. */
-function policyOf(issuer: string | null): string {
-  const elsewhere = issuer === null ? "" : ` ${new URL(issuer).origin}`;
+function policyOf(issuer: readonly string[]): string {
+  const elsewhere = [...new Set(issuer.map((url) => ` ${new URL(url).origin}`))].join("");
   return [
     "default-src 'none'",
     "script-src 'self'",

@@ -62,7 +62,7 @@ export function publicFiles(scope: FastifyInstance, options: OperationsOptions):
 function consoleSignIn(oidc: OidcConfig | null): object | null {
   if (oidc === null || oidc.clientId === null) return null;
   const { issuer, audience, tokens } = oidc.settings;
-  return { issuer, clientId: oidc.clientId, audience, tokens };
+  return { issuer, clientId: oidc.clientId, audience, tokens, tokenUri: oidc.tokenUri };
 }
 
 /** In constant time, whatever the lengths. */

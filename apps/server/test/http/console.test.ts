@@ -119,15 +119,18 @@ describe("its files", () => {
   });
 });
 
-it("with an issuer the page may talk to that one beside its own server", async () => {
+it("with an issuer the page may talk to that one and its token endpoint beside its own server", async () => {
   const issuer = await fakeIssuer();
   const settings = issuer.settings({ roleClaims: [["realm_access", "roles"]] });
-  const config = { oidc: { settings, clientId: "console" } };
+  const tokenUri = "https://tokens.example.com/token";
+  const config = { oidc: { settings, clientId: "console", tokenUri } };
   const signing = await startServer({ consoleFolder: folder, config });
   try {
     const { headers } = await fetch(`${signing.url}/book`);
     const { origin } = new URL(issuer.url);
-    expect(headers.get("content-security-policy")).toContain(`;connect-src 'self' ${origin};`);
+    expect(headers.get("content-security-policy")).toContain(
+      `;connect-src 'self' ${origin} https://tokens.example.com;`,
+    );
   } finally {
     await signing.stop();
     await issuer.close();

@@ -15,7 +15,7 @@ beforeAll(async () => {
   issuer = await fakeIssuer(clock.now);
   server = await startServer({
     config: {
-      oidc: { settings: issuer.settings(), clientId: null },
+      oidc: { settings: issuer.settings(), clientId: null, tokenUri: null },
       metricsToken: METRICS_TOKEN,
       trustedProxies: ["127.0.0.1"],
     },

@@ -26,7 +26,7 @@ beforeAll(async () => {
   hostile = await hostileTokens({ issuer, ec, rsa, stranger });
   server = await startServer({
     config: {
-      oidc: { settings: issuer.settings(), clientId: null },
+      oidc: { settings: issuer.settings(), clientId: null, tokenUri: null },
       trustedProxies: ["127.0.0.1"],
     },
     signInClock: clock,

@@ -89,7 +89,7 @@ it("an issuer that drips, or floods, holds up nobody who has a key, and is met w
   issuer.answer(KEYS, drip);
   const begun = performance.now();
   const server = await startServer({
-    config: { oidc: { settings: issuer.settings(), clientId: null } },
+    config: { oidc: { settings: issuer.settings(), clientId: null, tokenUri: null } },
     signInClock: { now: Date.now, elapsed },
   });
   try {
