@@ -1,42 +1,13 @@
 import type { NodeSchedule, Span, UnitSchedule } from "@berth/client";
 import { describe, expect, it } from "vitest";
+import { someNode, someUnit } from "../map/test-kit.ts";
 import { laneOfNode, nodeLanes } from "./node-lanes.ts";
 
-function unit(id: string, given: Partial<UnitSchedule> = {}): UnitSchedule {
-  return {
-    id,
-    class: "gpu",
-    index: 0,
-    model: null,
-    profile: null,
-    placement: null,
-    gpuUuid: null,
-    memoryGiB: null,
-    nvlinkDomain: null,
-    vfioGroup: null,
-    parentUnitId: null,
-    healthy: true,
-    spans: [],
-    ...given,
-  };
-}
+const unit = (id: string, given: Partial<UnitSchedule> = {}): UnitSchedule =>
+  someUnit({ id, ...given });
 
-function node(name: string, units: UnitSchedule[]): NodeSchedule {
-  return {
-    id: `node_${name}`,
-    siteId: "site",
-    poolId: "pool",
-    name,
-    address: null,
-    state: "ready",
-    labels: {},
-    topologyGen: 1,
-    version: 1,
-    tenantOwned: false,
-    maintenance: [],
-    units,
-  };
-}
+const node = (name: string, units: UnitSchedule[]): NodeSchedule =>
+  someNode({ id: `node_${name}`, name, units, labels: {} });
 
 const mine: Span = { kind: "mine", start: 0, end: 10, reservationId: "rsv_a" };
 const busy: Span = { kind: "busy", start: 0, end: 10, reservationId: null };

@@ -1,42 +1,12 @@
 import type { NodeSchedule, Span, UnitSchedule } from "@berth/client";
 import { describe, expect, it } from "vitest";
 import { isRuledOut, isTold } from "./cause.ts";
+import { someNode, someUnit } from "./test-kit.ts";
 
-function gpu(spans: Span[] = [], healthy = true): UnitSchedule {
-  return {
-    id: "unit",
-    class: "gpu",
-    index: 0,
-    model: null,
-    profile: null,
-    placement: null,
-    gpuUuid: null,
-    memoryGiB: null,
-    nvlinkDomain: null,
-    vfioGroup: null,
-    parentUnitId: null,
-    healthy,
-    spans,
-  };
-}
+const gpu = (spans: Span[] = [], healthy = true): UnitSchedule => someUnit({ spans, healthy });
 
-function node(units: UnitSchedule[], given: Partial<NodeSchedule> = {}): NodeSchedule {
-  return {
-    id: "node",
-    siteId: "site",
-    poolId: "pool",
-    name: "n",
-    address: null,
-    state: "ready",
-    labels: {},
-    topologyGen: 1,
-    version: 1,
-    tenantOwned: false,
-    maintenance: [],
-    units,
-    ...given,
-  };
-}
+const node = (units: UnitSchedule[], given: Partial<NodeSchedule> = {}): NodeSchedule =>
+  someNode({ units, ...given });
 
 const busy = (start: number, end: number): Span => ({
   kind: "busy",

@@ -1,45 +1,15 @@
 import type { NodeSchedule, Span, UnitSchedule } from "@berth/client";
 import { describe, expect, it } from "vitest";
 import { freeOf, partsFree, rowOf, rowsOf } from "./cells.ts";
+import { someNode, someUnit } from "./test-kit.ts";
 
 const NOW = 1_000;
 
-function unit(given: Partial<UnitSchedule> = {}): UnitSchedule {
-  return {
-    id: "unit_a",
-    class: "gpu",
-    index: 0,
-    model: "H100",
-    profile: null,
-    placement: null,
-    gpuUuid: null,
-    memoryGiB: 80,
-    nvlinkDomain: null,
-    vfioGroup: null,
-    parentUnitId: null,
-    healthy: true,
-    spans: [],
-    ...given,
-  };
-}
+const unit = (given: Partial<UnitSchedule> = {}): UnitSchedule =>
+  someUnit({ model: "H100", memoryGiB: 80, ...given });
 
-function node(given: Partial<NodeSchedule> = {}): NodeSchedule {
-  return {
-    id: "node_a",
-    siteId: "site_a",
-    poolId: "pool_a",
-    name: "node-1",
-    address: null,
-    state: "ready",
-    labels: { rack: "r1" },
-    topologyGen: 1,
-    version: 1,
-    tenantOwned: false,
-    maintenance: [],
-    units: [unit()],
-    ...given,
-  };
-}
+const node = (given: Partial<NodeSchedule> = {}): NodeSchedule =>
+  someNode({ labels: { rack: "r1" }, units: [unit()], ...given });
 
 function span(kind: Span["kind"], start: number, end: number, reservationId?: string): Span {
   return { kind, start, end, reservationId: reservationId ?? null };

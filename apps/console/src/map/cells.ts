@@ -260,3 +260,11 @@ export function freeOf(cells: readonly Cell[]): {
 function isFree({ state }: { readonly state: CellState }): boolean {
   return state === "free" || state === "later";
 }
+
+/** The states that are to be seen in rows: what the key explains. */
+export function statesIn(rows: readonly CellRow[]): ReadonlySet<CellState> {
+  const all = rows.flatMap(({ cells }) =>
+    cells.flatMap(({ parts, state }) => [state, ...parts.map((part) => part.state)]),
+  );
+  return new Set(all);
+}

@@ -3,23 +3,9 @@ import { describe, expect, it } from "vitest";
 import { knownOf, nodePages } from "./node-pages.ts";
 import { NOTHING_READ, progressText, withPage } from "./nodes-so-far.ts";
 import type { NodesRead, NodesSoFar } from "./nodes-so-far.ts";
+import { someNode } from "./test-kit.ts";
 
-function node(id: string, name = id): NodeSchedule {
-  return {
-    id,
-    siteId: "site_1",
-    poolId: "pool_1",
-    name,
-    address: null,
-    state: "ready",
-    labels: {},
-    topologyGen: 1,
-    version: 1,
-    tenantOwned: false,
-    maintenance: [],
-    units: [],
-  };
-}
+const node = (id: string, name = id): NodeSchedule => someNode({ id, name });
 
 const ids = ({ nodes }: NodesSoFar): string[] => nodes.map(({ id }) => id);
 

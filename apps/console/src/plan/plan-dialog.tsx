@@ -9,8 +9,7 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { PlanMoved } from "./moved.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog, DialogFoot } from "../ui/dialog.tsx";
 import { ErrorBox, Loading, Partial } from "../ui/states.tsx";
 
 /** A plan that is made anew when something changes: a query, or what is derived from one. */
@@ -19,6 +18,11 @@ export interface Plan<P> {
   readonly error: Error | null;
   readonly isFetching: boolean;
   readonly refetch: () => Promise<unknown>;
+}
+
+/** A plan that the page has already: live events renew what it is made of. */
+export function knownPlan<P>(data: P): Plan<P> {
+  return { data, error: null, isFetching: false, refetch: () => Promise.resolve() };
 }
 
 export interface PlanDialogProps<P> {
@@ -78,17 +82,14 @@ export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
       alert={!gentle}
       onClose={onClose}
       foot={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            kind={gentle ? "primary" : "danger"}
-            reason={dead}
-            busy={doing.isPending}
-            onPress={press}
-          >
-            {data === undefined ? "No plan yet" : verb(data)}
-          </Button>
-        </>
+        <DialogFoot
+          onCancel={onClose}
+          verb={data === undefined ? "No plan yet" : verb(data)}
+          kind={gentle ? "primary" : "danger"}
+          reason={dead}
+          busy={doing.isPending}
+          onAct={press}
+        />
       }
     >
       {fields}

@@ -4,6 +4,7 @@ import { Dialog as AriaDialog } from "react-aria-components/Dialog";
 import { Heading } from "react-aria-components/Heading";
 import { Modal, ModalOverlay } from "react-aria-components/Modal";
 import { Button } from "./button.tsx";
+import type { ButtonKind } from "./button.tsx";
 import { cx } from "./cx.ts";
 import styles from "./dialog.module.css";
 
@@ -52,5 +53,29 @@ export function Dialog({
         </AriaDialog>
       </Modal>
     </ModalOverlay>
+  );
+}
+
+export interface DialogFootProps {
+  readonly onCancel: () => void;
+  /** What the button does: `Make the site`. */
+  readonly verb: string;
+  readonly kind?: ButtonKind;
+  /** Why it cannot be done yet; null: it can. */
+  readonly reason: string | null;
+  readonly busy: boolean;
+  readonly onAct: () => void;
+}
+
+/** The way out, and the button that acts. */
+export function DialogFoot(props: DialogFootProps): ReactNode {
+  const { onCancel, verb, kind = "primary", reason, busy, onAct } = props;
+  return (
+    <>
+      <Button onPress={onCancel}>Cancel</Button>
+      <Button kind={kind} reason={reason} busy={busy} onPress={onAct}>
+        {verb}
+      </Button>
+    </>
   );
 }

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { useNow } from "../../app/now.ts";
 import { useZone } from "../../app/zone.tsx";
 import { countText } from "../../format/gpus.ts";
-import { rowsOf } from "../../map/cells.ts";
+import { rowsOf, statesIn } from "../../map/cells.ts";
 import { GpuMap } from "../../map/gpu-map.tsx";
 import { MapKey } from "../../map/map-key.tsx";
 import { NodesLoaded } from "../../map/nodes-loaded.tsx";
@@ -37,10 +37,7 @@ export function Candidates({ pool, answer }: CandidatesProps): ReactNode {
     const all = rowsOf(query.data ?? [], { now: at });
     return first.size === 0 ? all : all.filter(({ nodeId }) => first.has(nodeId));
   }, [query.data, at, first]);
-  const states = useMemo(
-    () => new Set(rows.flatMap(({ cells }) => cells.map(({ state }) => state))),
-    [rows],
-  );
+  const states = useMemo(() => statesIn(rows), [rows]);
   const lead =
     first.size === 0
       ? "All nodes of the pool, as they are when it would begin"

@@ -8,7 +8,7 @@ import { shortId } from "../../facts/describe.ts";
 import { countText } from "../../format/gpus.ts";
 import { Consequences } from "../../plan/consequences.tsx";
 import type { Consequence } from "../../plan/consequences.tsx";
-import { PlanDialog } from "../../plan/plan-dialog.tsx";
+import { PlanDialog, knownPlan } from "../../plan/plan-dialog.tsx";
 import { CopyText } from "../../ui/copy.tsx";
 import { WhenField } from "../../ui/when-field.tsx";
 import styles from "./fleet.module.css";
@@ -103,12 +103,11 @@ export function CancelMaintenanceDialog({
 }: MaintenanceDialogProps & { readonly maintenanceId: string }): ReactNode {
   const { berth } = useSession();
   const window = node.maintenance.find(({ id }) => id === maintenanceId);
-  const plan = { data: node, error: null, isFetching: false, refetch: () => Promise.resolve() };
   return (
     <PlanDialog
       title={`Call off the maintenance of ${node.name}`}
       onClose={onClose}
-      plan={plan}
+      plan={knownPlan(node)}
       gentle
       verb={() => "Call off the maintenance"}
       act={({ version }) => berth.fleet.cancelMaintenance({ maintenanceId, version })}

@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { useSession } from "../../app/session.tsx";
 import { countText } from "../../format/gpus.ts";
 import { Consequences } from "../../plan/consequences.tsx";
-import { PlanDialog } from "../../plan/plan-dialog.tsx";
+import { PlanDialog, knownPlan } from "../../plan/plan-dialog.tsx";
 import { Select } from "../../ui/field.tsx";
 import { poolName } from "../pool-names.ts";
 import { bookedRefusal, heldOf, removalRefusal } from "./held.ts";
@@ -52,27 +52,31 @@ export function MoveDialog({ node, ownerId, to: begin, onClose }: MoveDialogProp
         shown.poolId === to ? `It is in ${nameOf(to)} already.` : bookedRefusal(held)
       }
     >
-      {() => (
-        <>
-          {node.poolId !== null && (
+      {(shown) =>
+        shown.poolId === to ? (
+          <p>Choose where it is to go.</p>
+        ) : (
+          <>
+            {node.poolId !== null && (
+              <Consequences
+                tone="ends"
+                heading={`${gpusOn(node)} go from ${nameOf(node.poolId)}: nobody books them there any more`}
+                items={[]}
+              />
+            )}
             <Consequences
-              tone="ends"
-              heading={`${gpusOn(node)} go from ${nameOf(node.poolId)}: nobody books them there any more`}
+              tone="stays"
+              heading={
+                to === null
+                  ? "The node stays in the fleet, and nobody can book it"
+                  : `Whoever ${nameOf(to)} is offered to may book it; its GPUs are whole or shared as that pool says`
+              }
               items={[]}
             />
-          )}
-          <Consequences
-            tone="stays"
-            heading={
-              to === null
-                ? "The node stays in the fleet, and nobody can book it"
-                : `Whoever ${nameOf(to)} is offered to may book it; its GPUs are whole or shared as that pool says`
-            }
-            items={[]}
-          />
-          <HeldNote node={node} />
-        </>
-      )}
+            <HeldNote node={node} />
+          </>
+        )
+      }
     </PlanDialog>
   );
 }
@@ -116,12 +120,11 @@ export function RemoveDialog({
   onClose,
 }: Pick<MoveDialogProps, "node" | "onClose">): ReactNode {
   const { berth } = useSession();
-  const plan = { data: node, error: null, isFetching: false, refetch: () => Promise.resolve() };
   return (
     <PlanDialog
       title={`Remove ${node.name} from the fleet`}
       onClose={onClose}
-      plan={plan}
+      plan={knownPlan(node)}
       verb={(shown) => `Remove ${shown.name} and ${countText(shown.units.length, "unit")}`}
       act={({ id, version }) => berth.fleet.removeNode({ nodeId: id, version })}
       done={() => `${node.name} is removed`}

@@ -4,8 +4,7 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useSession } from "../../app/session.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Dialog, DialogFoot } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { useSetSearch } from "../use-set-search.ts";
@@ -24,17 +23,13 @@ export function NewSite({ onClose }: { readonly onClose: () => void }): ReactNod
       isOpen
       onClose={onClose}
       foot={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            reason={isMissing ? "A site has a name and a region." : null}
-            busy={making.isPending}
-            onPress={() => making.mutate({ name: name.trim(), region: region.trim() })}
-          >
-            Make the site
-          </Button>
-        </>
+        <DialogFoot
+          onCancel={onClose}
+          verb="Make the site"
+          reason={isMissing ? "A site has a name and a region." : null}
+          busy={making.isPending}
+          onAct={() => making.mutate({ name: name.trim(), region: region.trim() })}
+        />
       }
     >
       <div className={styles["pair"]}>

@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { useNow } from "../../app/now.ts";
 import { useZone } from "../../app/zone.tsx";
 import { countText } from "../../format/gpus.ts";
-import { rowsOf } from "../../map/cells.ts";
+import { rowsOf, statesIn } from "../../map/cells.ts";
 import type { Cell, CellRow } from "../../map/cells.ts";
 import { GpuMap } from "../../map/gpu-map.tsx";
 import { MapKey } from "../../map/map-key.tsx";
@@ -115,10 +115,7 @@ function Picking({ site, nodes, unread }: PickingProps): ReactNode {
     },
     [set],
   );
-  const states = useMemo(
-    () => new Set(rows.flatMap(({ cells }) => cells.map(({ state }) => state))),
-    [rows],
-  );
+  const states = useMemo(() => statesIn(rows), [rows]);
   return (
     <div className={styles["split"]} data-open={node !== undefined}>
       <div className={styles["map"]}>

@@ -6,8 +6,7 @@ import { toast } from "sonner";
 import { useSession } from "../../app/session.tsx";
 import { shortId } from "../../facts/describe.ts";
 import { gpusText } from "../../format/gpus.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Dialog, DialogFoot } from "../../ui/dialog.tsx";
 import { Checkbox } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { nodeName } from "./aside.ts";
@@ -43,17 +42,13 @@ export function SellDialog({ of, nodes, onClose }: AsideDialogProps): ReactNode 
       isOpen
       onClose={onClose}
       foot={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            busy={selling.isPending}
-            reason={chosen.size === 0 ? "Choose at least one GPU." : null}
-            onPress={() => selling.mutate()}
-          >
-            Sell {gpusText(chosen.size)} as spot
-          </Button>
-        </>
+        <DialogFoot
+          onCancel={onClose}
+          verb={`Sell ${gpusText(chosen.size)} as spot`}
+          reason={chosen.size === 0 ? "Choose at least one GPU." : null}
+          busy={selling.isPending}
+          onAct={() => selling.mutate()}
+        />
       }
     >
       <p>

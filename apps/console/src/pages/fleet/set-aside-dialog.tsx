@@ -6,8 +6,7 @@ import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useSession } from "../../app/session.tsx";
 import { gpusText } from "../../format/gpus.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Dialog, DialogFoot } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { WhenField } from "../../ui/when-field.tsx";
@@ -50,17 +49,13 @@ export function SetAsideDialog(props: SetAsideDialogProps): ReactNode {
       isOpen
       onClose={onClose}
       foot={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            reason={refusal}
-            busy={saving.isPending}
-            onPress={() => saving.mutate(draft)}
-          >
-            Set {gpusText(unitIds.length)} aside
-          </Button>
-        </>
+        <DialogFoot
+          onCancel={onClose}
+          verb={`Set ${gpusText(unitIds.length)} aside`}
+          reason={refusal}
+          busy={saving.isPending}
+          onAct={() => saving.mutate(draft)}
+        />
       }
     >
       <Fields draft={draft} onChange={setDraft} />

@@ -7,7 +7,7 @@ import { useSession } from "../../app/session.tsx";
 import { countText } from "../../format/gpus.ts";
 import { laneOfNode } from "../../lanes/node-lanes.ts";
 import { Consequences } from "../../plan/consequences.tsx";
-import { PlanDialog } from "../../plan/plan-dialog.tsx";
+import { PlanDialog, knownPlan } from "../../plan/plan-dialog.tsx";
 import { Select } from "../../ui/field.tsx";
 import { NODE_STATES } from "./search.ts";
 
@@ -26,13 +26,11 @@ export function StateDialog({
   );
   const running = taken.filter(({ end, start }) => start <= now && now < end).length;
   const coming = taken.filter(({ start }) => start > now).length;
-  // The node is what the list has of it now: live events renew it.
-  const plan = { data: node, error: null, isFetching: false, refetch: () => Promise.resolve() };
   return (
     <PlanDialog
       title={`State of ${node.name}`}
       onClose={onClose}
-      plan={plan}
+      plan={knownPlan(node)}
       gentle={state === "ready"}
       fields={
         <Select

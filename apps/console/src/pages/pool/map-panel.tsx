@@ -8,7 +8,7 @@ import { useNow } from "../../app/now.ts";
 import { useZone } from "../../app/zone.tsx";
 import { countText } from "../../format/gpus.ts";
 import { isRuledOut, isTold } from "../../map/cause.ts";
-import { rowsOf } from "../../map/cells.ts";
+import { rowsOf, statesIn } from "../../map/cells.ts";
 import type { Cell, CellRow } from "../../map/cells.ts";
 import { GpuMap } from "../../map/gpu-map.tsx";
 import { MapKey } from "../../map/map-key.tsx";
@@ -84,10 +84,7 @@ function Map({ pool, nodes }: MapProps): ReactNode {
   const { zone } = useZone();
   const shown = useShownNodes(nodes);
   const rows = useRows(shown, pool.id);
-  const states = useMemo(
-    () => new Set(rows.flatMap(({ cells }) => cells.flatMap(statesOf))),
-    [rows],
-  );
+  const states = useMemo(() => statesIn(rows), [rows]);
   const onSelect = useCallback(
     (cell: Cell) => set({ rsv: cell.reservationId ?? undefined }),
     [set],
@@ -106,10 +103,6 @@ function Map({ pool, nodes }: MapProps): ReactNode {
       <MapKey states={states} />
     </>
   );
-}
-
-function statesOf({ parts, state }: Cell): Cell["state"][] {
-  return [state, ...parts.map((part) => part.state)];
 }
 
 /** Cells change when a booking begins or ends, so they are made again every few seconds. */

@@ -5,8 +5,7 @@ import { useId, useState } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useSession } from "../../app/session.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Dialog, DialogFoot } from "../../ui/dialog.tsx";
 import { Checkbox, TextField } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import styles from "./pool.module.css";
@@ -36,17 +35,13 @@ export function OfferDialog({ pool, offer, onClose }: OfferDialogProps): ReactNo
       isOpen
       onClose={onClose}
       foot={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            reason={refusal}
-            busy={saving.isPending}
-            onPress={() => saving.mutate(draft)}
-          >
-            {offer === null ? "Offer" : "Resize"}
-          </Button>
-        </>
+        <DialogFoot
+          onCancel={onClose}
+          verb={offer === null ? "Offer" : "Resize"}
+          reason={refusal}
+          busy={saving.isPending}
+          onAct={() => saving.mutate(draft)}
+        />
       }
     >
       <OfferFields draft={draft} offer={offer} onChange={setDraft} />

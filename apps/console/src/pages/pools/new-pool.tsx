@@ -6,8 +6,7 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useSession } from "../../app/session.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Dialog, DialogFoot } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { Empty, ErrorBox, Loaded } from "../../ui/states.tsx";
 import { draftOf, errorsOf, isSlots, policyOf } from "../policy/draft.ts";
@@ -81,17 +80,13 @@ function Form({ sites, first, onClose }: FormProps): ReactNode {
       wide
       onClose={onClose}
       foot={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            reason={refusal}
-            busy={creating.isPending}
-            onPress={() => creating.mutate(draft)}
-          >
-            Make the pool
-          </Button>
-        </>
+        <DialogFoot
+          onCancel={onClose}
+          verb="Make the pool"
+          reason={refusal}
+          busy={creating.isPending}
+          onAct={() => creating.mutate(draft)}
+        />
       }
     >
       <PoolFields draft={draft} sites={sites} onChange={change} />

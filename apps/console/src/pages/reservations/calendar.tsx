@@ -7,6 +7,7 @@ import { useNow } from "../../app/now.ts";
 import { useZone } from "../../app/zone.tsx";
 import { durationInput } from "../../format/duration.ts";
 import { Lanes } from "../../lanes/lanes.tsx";
+import type { LanesProps } from "../../lanes/lanes.tsx";
 import { LanesKey } from "../../lanes/lanes-key.tsx";
 import type { Lane, LaneSpan, TimeWindow } from "../../lanes/model.ts";
 import { nodeLanes, reservationLanes } from "../../lanes/node-lanes.ts";
@@ -81,20 +82,25 @@ function daysAround({ from, to }: TimeWindow): TimeWindow {
   return { from: Math.max(0, Math.floor(from / DAY) * DAY), to: Math.ceil(to / DAY) * DAY };
 }
 
-function useSelect(): (span: LaneSpan) => void {
+type ShownProps = ViewProps & Pick<LanesProps, "label" | "lanes" | "onDraw">;
+
+/** Lanes with what all of them share: choosing a bar opens its facts. */
+function Shown(props: ShownProps): ReactNode {
+  const { rsv } = useSearch({ from: "/reservations" });
+  const { zone } = useZone();
   const set = useSetSearch<ReservationsSearch>();
-  return useCallback(
-    ({ reservationId }) => {
+  const onSelect = useCallback(
+    ({ reservationId }: LaneSpan) => {
       if (reservationId !== null) set({ rsv: reservationId });
     },
     [set],
   );
+  return <Lanes {...props} zone={zone} selected={rsv ?? null} onSelect={onSelect} />;
 }
 
-function ByNode({ window, now, onWindow }: ViewProps): ReactNode {
-  const { pool: poolId, rsv } = useSearch({ from: "/reservations" });
-  const { zone } = useZone();
-  const nodes = useNodes({ poolId, ...daysAround(window) });
+function ByNode(view: ViewProps): ReactNode {
+  const { pool: poolId } = useSearch({ from: "/reservations" });
+  const nodes = useNodes({ poolId, ...daysAround(view.window) });
   const own = useReservations({ ...(poolId === undefined ? {} : { poolId }), state: LIVE_STATES });
   const known = useMemo(
     () => new Map((own.data ?? []).map((each): [string, Reservation] => [each.id, each])),
@@ -105,8 +111,7 @@ function ByNode({ window, now, onWindow }: ViewProps): ReactNode {
     () => nodeLanes(soFar?.nodes ?? [], known, new Set(soFar?.unread)),
     [soFar, known],
   );
-  const onDraw = useDrawn(nodes.data, now);
-  const onSelect = useSelect();
+  const onDraw = useDrawn(nodes.data, view.now);
   return (
     <NodesLoaded nodes={nodes} lines={8}>
       {(all) =>
@@ -117,17 +122,12 @@ function ByNode({ window, now, onWindow }: ViewProps): ReactNode {
               : "This pool has no nodes."}
           </Empty>
         ) : (
-          <Lanes
-            label="Bookings by node"
-            lanes={lanes}
-            window={window}
-            now={now}
-            zone={zone}
-            selected={rsv ?? null}
-            onWindow={onWindow}
-            onSelect={onSelect}
-            onDraw={onDraw}
-          />
+          <>
+            <Shown {...view} label="Bookings by node" lanes={lanes} onDraw={onDraw} />
+            <p className={styles["hint"]}>
+              Draw over a free stretch to book it, or choose a bar and press <kbd>B</kbd>.
+            </p>
+          </>
         )
       }
     </NodesLoaded>
@@ -162,15 +162,13 @@ function useDrawn(
   );
 }
 
-function ByReservation({ window, now, onWindow }: ViewProps): ReactNode {
-  const { pool: poolId, rsv } = useSearch({ from: "/reservations" });
-  const { zone } = useZone();
+function ByReservation(view: ViewProps): ReactNode {
+  const { pool: poolId } = useSearch({ from: "/reservations" });
   const query = useReservations({
     ...(poolId === undefined ? {} : { poolId }),
-    ...daysAround(window),
+    ...daysAround(view.window),
   });
   const lanes = useMemo(() => reservationLanes(query.data ?? []), [query.data]);
-  const onSelect = useSelect();
   return (
     <Loaded query={query} what="bookings" lines={8}>
       {(all) =>
@@ -179,16 +177,7 @@ function ByReservation({ window, now, onWindow }: ViewProps): ReactNode {
             Look earlier or later, or book something.
           </Empty>
         ) : (
-          <Lanes
-            label="Bookings, one a lane"
-            lanes={lanes}
-            window={window}
-            now={now}
-            zone={zone}
-            selected={rsv ?? null}
-            onWindow={onWindow}
-            onSelect={onSelect}
-          />
+          <Shown {...view} label="Bookings, one a lane" lanes={lanes} />
         )
       }
     </Loaded>

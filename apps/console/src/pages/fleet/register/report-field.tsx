@@ -46,15 +46,17 @@ export function ReportField({ text, faults, onChange }: ReportFieldProps): React
           </span>
         )}
       </div>
-      <TextField
-        label="Report"
-        lines
-        value={text}
-        placeholder={EXAMPLE}
-        error={faults.length === 0 ? null : `${faults.length} to put right, below`}
-        hint="The JSON that berth import reads: each machine as it is, the whole of it"
-        onChange={onChange}
-      />
+      <div className={styles["report"]}>
+        <TextField
+          label="Report"
+          lines
+          value={text}
+          placeholder={EXAMPLE}
+          error={faults.length === 0 ? null : `${faults.length} to put right, below`}
+          hint="The JSON that berth import reads: each machine as it is, the whole of it"
+          onChange={onChange}
+        />
+      </div>
       <Faults faults={faults} />
     </>
   );

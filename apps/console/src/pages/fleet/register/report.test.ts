@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { someUnit } from "../../../map/test-kit.ts";
 import { planOf, readReport } from "./report.ts";
 import type { Known } from "./report.ts";
 
@@ -38,20 +39,7 @@ describe("planOf", () => {
   const known = (name: string, uuids: readonly string[]): Known => ({
     id: `node_${name}`,
     name,
-    units: uuids.map((gpuUuid, index) => ({
-      id: `unit_${gpuUuid}`,
-      class: "gpu",
-      index,
-      model: "H200",
-      profile: null,
-      placement: null,
-      gpuUuid,
-      memoryGiB: 141,
-      nvlinkDomain: null,
-      vfioGroup: null,
-      parentUnitId: null,
-      healthy: true,
-    })),
+    units: uuids.map((gpuUuid, index) => someUnit({ gpuUuid, index })),
   });
 
   it("tells new machines from known ones, and says what is reported no longer", () => {
