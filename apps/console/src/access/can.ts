@@ -140,13 +140,15 @@ export function can(method: Method, who: Who, row: Row = {}): May {
 
 function roleRefusal(method: Method, who: Who, row: Row): string | null {
   const rule = RULES[method];
+  // Whoever is no owner would not be helped by a stronger role either.
+  const others = who.role === "fleet-admin" ? null : standing(rule, row);
+  if (others !== null) return others;
   if (ROLES.indexOf(who.role) < ROLES.indexOf(rule.from))
     return `Only ${SAY[rule.from]} may do this; you are ${sayRole(who.role)}.`;
   const narrowed = scopeRefusal(rule, who, row);
   if (narrowed !== null) return narrowed;
   // An operator may do it, but as the owner: of another tenant's view the server hides it.
-  if (who.role === "fleet-admin") return rule.asOwner ? asOwner(row) : null;
-  return standing(rule, row);
+  return who.role === "fleet-admin" && rule.asOwner ? asOwner(row) : null;
 }
 
 function asOwner({ pool }: Row): string | null {

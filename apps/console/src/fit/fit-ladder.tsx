@@ -162,8 +162,8 @@ function sayVerdict(verdict: Verdict, zone: string, now: number): readonly [stri
       return ["over quota", verdict.words];
     case "never":
       return [
-        "not in sight",
-        `${verdict.words} Looked up to ${timeText(verdict.searchedTo, zone, { now })}`,
+        `no room by ${timeText(verdict.searchedTo, zone, { style: "day", now })}`,
+        `No start up to ${timeText(verdict.searchedTo, zone, { now })} has room for it. ${verdict.words}`,
       ];
     case "none":
       return ["–", ""];

@@ -20,6 +20,7 @@ export function Axis({ window, now, width, ticks, zone, onWindow }: AxisProps): 
   const { drag, onPointerDown } = useDrag(({ from, to }) =>
     onWindow(zoomedTo(toInstant(from, window, width), toInstant(to, window, width))),
   );
+  const present = toPixel(now, window, width);
   const days = ticks.every(({ isDay }) => isDay);
   return (
     <div className={styles["axis"]} aria-hidden="true">
@@ -44,12 +45,12 @@ export function Axis({ window, now, width, ticks, zone, onWindow }: AxisProps): 
           </span>
         ))}
         {!days && ticks[0]?.isDay === false && (
-          <span className={styles["firstDay"]}>
+          <span className={styles["firstDay"]} style={{ left: beside(present) }}>
             {timeText(window.from, zone, { style: "day" })}
           </span>
         )}
         {now >= window.from && now <= window.to && (
-          <span className={styles["nowMark"]} style={{ left: toPixel(now, window, width) }}>
+          <span className={styles["nowMark"]} style={{ left: present }}>
             now
           </span>
         )}
@@ -62,6 +63,15 @@ export function Axis({ window, now, width, ticks, zone, onWindow }: AxisProps): 
       </div>
     </div>
   );
+}
+
+/** Widths of the day's name and of half the mark of the present, pixels. */
+const DAY_PX = 96;
+const NOW_PX = 22;
+
+/** Where the first day is named: at the left, or after the present where that would lie on it. */
+function beside(present: number): number {
+  return present > -NOW_PX && present < DAY_PX ? present + NOW_PX : 0;
 }
 
 /** The zone stands in the corner of the axis: repeating it at every mark would leave no room for the marks. */

@@ -1,5 +1,6 @@
 /** The booking that is being drawn with keys, over its lane: it has the focus, and says where it is. */
 import type { Virtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef } from "react";
 import type { ReactNode } from "react";
 import { durationText } from "../format/duration.ts";
 import { countText } from "../format/gpus.ts";
@@ -24,6 +25,10 @@ export function DraftBar({ drawing, stacked, virtual, view }: DraftBarProps): Re
   const { draft, book, drop } = drawing;
   const lane = draft === null ? undefined : stacked[draft.at]?.lane;
   const { width, window, zone } = view;
+  const bar = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    bar.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [draft]);
   if (draft === null || lane === undefined || width === 0) return null;
   const top = virtual.measurementsCache[draft.at]?.start ?? 0;
   const { from, to } = draft.window;
@@ -37,6 +42,7 @@ export function DraftBar({ drawing, stacked, virtual, view }: DraftBarProps): Re
       <div className={styles["ground"]} data-draft>
         <button
           type="button"
+          ref={bar}
           autoFocus
           className={styles["draft"]}
           aria-label={`New booking on ${where}. Enter opens the form.`}

@@ -5,6 +5,7 @@ import { useZone } from "../app/zone.tsx";
 import { zoneName } from "../format/time.ts";
 import { Field } from "./field.tsx";
 import styles from "./field.module.css";
+import { Time } from "./time.tsx";
 
 export interface WhenFieldProps {
   readonly label: string;
@@ -19,7 +20,12 @@ export function WhenField({ label, value, onChange, hint, error }: WhenFieldProp
   const { zone } = useZone();
   const named = zoneName(value ?? Date.now(), zone);
   return (
-    <Field label={`${label} (${named})`} hint={hint} error={error}>
+    // The control shows the date in the order of the browser's language: it is read back in the page's own.
+    <Field
+      label={`${label} (${named})`}
+      hint={value === null ? hint : <Time at={value} />}
+      error={error}
+    >
       {(parts) => (
         <input
           {...parts}

@@ -11,6 +11,7 @@ const TEXTS = { "an image that would run": IMAGE, "right to left": RTL, "256 cha
 const OWNER = "hostile";
 
 const pools = new Map<string, string>();
+const machines = new Map<string, { readonly siteId: string; readonly nodeId: string }>();
 
 beforeAll(async () => {
   const { admin } = world();
@@ -45,6 +46,7 @@ beforeAll(async () => {
       ],
     });
     const nodeId = nodes[0]?.id ?? "";
+    machines.set(text, { siteId: site.id, nodeId });
     const { units } = await admin.fleet.getNode({ tenantId: OWNER, nodeId });
     await admin.unitReservations.create({
       nodeId,
@@ -101,6 +103,56 @@ describe.each(Object.entries(TEXTS))("%s", (_name, text) => {
     }
     // A test that never met the text would prove nothing.
     expect(seen).toBeGreaterThanOrEqual(4);
+  });
+});
+
+/** Dialogs by their button; those of a node, and those of a pool. */
+const NODE_DIALOGS = [
+  "Register machines",
+  "Set state",
+  "Change pool",
+  "Remove from the fleet",
+  "Plan maintenance",
+];
+const POOL_DIALOGS = ["Machines", "Terminate a booking", "Offer to a tenant", "Archive"];
+
+describe.each(Object.entries(TEXTS))("%s, in dialogs at 375 px", (_name, text) => {
+  const visit = async (path: string, buttons: readonly string[]): Promise<number> => {
+    const { page, complaints } = await open(`${path}&tenant=${OWNER}`, {
+      token: world().adminToken,
+      width: 375,
+    });
+    await settled(page);
+    let seen = 0;
+    for (const name of buttons) {
+      await page.getByRole("button", { name, exact: true }).click();
+      const dialog = page.getByRole("dialog").or(page.getByRole("alertdialog"));
+      await dialog.getByRole("button", { name: "Close", exact: true }).waitFor();
+      await settled(page);
+      seen += (await dialog.textContent())?.includes(text) ? 1 : 0;
+      expect(await page.locator("img[src=x]").count(), name).toBe(0);
+      expect(
+        await dialog.evaluate((at) => at.scrollWidth - at.clientWidth),
+        `${name} is wider than itself`,
+      ).toBe(0);
+      expect((await dialog.boundingBox())?.width, name).toBeLessThanOrEqual(375);
+      expect(await overhang(page), name).toBe(0);
+      await dialog.getByRole("button", { name: "Close", exact: true }).click();
+      await dialog.waitFor({ state: "detached" });
+    }
+    expect(complaints).toEqual([]);
+    return seen;
+  };
+
+  it("of a node", async () => {
+    const { nodeId, siteId } = machines.get(text) ?? { nodeId: "", siteId: "" };
+    expect(
+      await visit(`/fleet?site=${siteId}&node=${nodeId}`, NODE_DIALOGS),
+    ).toBeGreaterThanOrEqual(3);
+  });
+
+  it("of a pool", async () => {
+    expect(await visit(`/pools/${pools.get(text)}?group=nvlink`, POOL_DIALOGS)).toBeGreaterThan(0);
   });
 });
 

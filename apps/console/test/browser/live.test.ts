@@ -80,6 +80,44 @@ describe("two browsers side by side", () => {
       .waitFor();
     expect(performance.now() - since).toBeLessThan(1_000);
   });
+
+  it("out of sight, the browser itself tells of a booking that is about to end", async () => {
+    const { page } = await open("/");
+    await settled(page);
+    await page.context().grantPermissions(["notifications"]);
+    await page.evaluate(() => {
+      const told: string[] = [];
+      const known = window.Notification;
+      window.Notification = class extends known {
+        constructor(title: string, options?: NotificationOptions) {
+          super(title, options);
+          told.push(`${title}: ${options?.body}`);
+        }
+      };
+      Object.assign(globalThis, { told });
+      // Another tab is before this one; a browser without a screen has no other way to say so.
+      Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
+    });
+    // Its end is told of when a tenth of it is left.
+    const booked = await world()
+      .as()
+      .reservations.create({
+        tenantId: "vision",
+        poolId: world().pool("H100"),
+        devices: [{ class: "gpu", count: 1 }],
+        duration: "10s",
+      });
+    const told = (): Promise<string[]> =>
+      page.evaluate(() => (globalThis as unknown as { told: string[] }).told);
+    await expect.poll(told, { timeout: 30_000 }).toHaveLength(1);
+    const [text] = await told();
+    expect(text).toMatch(/^A booking ends soon: It ends .* CET\. /);
+    expect(text).toContain(booked.id);
+    // Whoever comes back sees it on the page as well, and is led to it.
+    await page.getByText("A booking ends soon").waitFor();
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByRole("complementary", { name: "Facts of the reservation" }).waitFor();
+  });
 });
 
 describe("a server that is killed and comes back", () => {

@@ -188,7 +188,7 @@ describe("a node's pool", () => {
   });
 });
 
-it("a node leaves the fleet with what it holds in sight, or stays when it is held", async () => {
+it("a node leaves the fleet, with what goes with it in sight", async () => {
   const node = await put("leaving");
   const { page: shown, detail } = await detailOf(node);
   await detail.getByRole("button", { name: "Remove from the fleet" }).click();
@@ -242,6 +242,7 @@ describe("terminating", () => {
     const button = shown.getByRole("button", { name: /^Terminate/ });
     await button.waitFor();
     expect(await button.getAttribute("aria-disabled")).toBe("true");
+    expect(await button.textContent()).toContain("Only the owner of the pool may do this");
   });
 });
 

@@ -17,7 +17,7 @@ import { useSites } from "./use-fleet.ts";
 
 export function FleetPage(): ReactNode {
   const { tenantId } = useSession();
-  const { error, isPartial, isPending, sites } = useSites();
+  const { error, isPartial, isPending, refetch, sites } = useSites();
   const may = useCan();
   const [open, setOpen] = useState<"site" | "register" | null>(null);
   const close = (): void => setOpen(null);
@@ -51,7 +51,7 @@ export function FleetPage(): ReactNode {
           There are too many tenants to list the sites of each: choose one in the menu.
         </Partial>
       )}
-      {error !== null && sites.length === 0 && <ErrorBox error={error} />}
+      {error !== null && sites.length === 0 && <ErrorBox error={error} onRetry={refetch} />}
       {isPending && sites.length === 0 && <Loading what="sites" lines={6} />}
       {!isPending && error === null && site === undefined && (
         <Empty title={`${tenantId} has no sites`}>

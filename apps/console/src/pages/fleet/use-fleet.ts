@@ -14,6 +14,7 @@ export interface Sites {
   readonly error: Error | null;
   /** Sites of other tenants are left out: there are too many tenants to ask for each. */
   readonly isPartial: boolean;
+  readonly refetch: () => void;
 }
 
 /** An operator of the fleet owns no machines: their sites are those of the tenants. */
@@ -30,6 +31,9 @@ export function useSites(): Sites {
       isPending: results.some(({ isPending }) => isPending),
       error: results.find(({ error }) => error !== null)?.error ?? null,
       isPartial: isOperator && tenants.length > TENANTS_MAX,
+      refetch: () => {
+        for (const result of results) if (result.error !== null) void result.refetch();
+      },
     }),
   });
 }

@@ -15,6 +15,7 @@ import { Table } from "../../ui/table.tsx";
 import { standingOf } from "../fleet/aside.ts";
 import { MoveDialog, RemoveDialog } from "../fleet/move-dialogs.tsx";
 import { usePoolNames } from "../pool-names.ts";
+import styles from "./pool.module.css";
 
 /** More rows than these are found by name. */
 const SHOWN_MAX = 25;
@@ -70,7 +71,7 @@ function Machines({ pool, nodes, onOpen }: MachinesProps): ReactNode {
     .toSorted((a, b) => rank(a, pool) - rank(b, pool) || NAMES.compare(a.name, b.name));
   const inPool = nodes.filter(({ poolId }) => poolId === pool.id).length;
   return (
-    <>
+    <div className={styles["offer"]}>
       <p>
         {countText(inPool, "node")} of {nodes.length} at the site {inPool === 1 ? "is" : "are"} in
         this pool.
@@ -109,7 +110,7 @@ function Machines({ pool, nodes, onOpen }: MachinesProps): ReactNode {
           },
         ]}
       />
-    </>
+    </div>
   );
 }
 
@@ -138,7 +139,7 @@ function Actions({ pool, node, onOpen }: ActionsProps): ReactNode {
   const kind = isIn ? "out" : "in";
   const verb = isIn ? "Take out" : "Put in";
   return (
-    <>
+    <span className={styles["actions"]}>
       <Button
         size="small"
         label={`${verb} ${node.name}`}
@@ -146,7 +147,7 @@ function Actions({ pool, node, onOpen }: ActionsProps): ReactNode {
         onPress={() => onOpen({ kind, nodeId: node.id })}
       >
         {verb}
-      </Button>{" "}
+      </Button>
       <Button
         size="small"
         label={`Remove ${node.name} from the fleet`}
@@ -155,6 +156,6 @@ function Actions({ pool, node, onOpen }: ActionsProps): ReactNode {
       >
         Remove
       </Button>
-    </>
+    </span>
   );
 }

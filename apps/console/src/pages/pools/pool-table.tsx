@@ -121,5 +121,5 @@ function Notes({ pool }: { readonly pool: Pool }): ReactNode {
     offers === null ? null : `offered to ${offers.length}`,
     offer === null || offer.priority === 0 ? null : `priority ${offer.priority}`,
   ].filter((note) => note !== null);
-  return <span className={styles["quiet"]}>{notes.join(", ")}</span>;
+  return notes.length === 0 ? null : <span className={styles["quiet"]}>{notes.join(", ")}</span>;
 }
