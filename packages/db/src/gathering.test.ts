@@ -76,7 +76,7 @@ test("one that the database refuses takes none with it", async () => {
 
 test("when the connection is lost nothing is asked again: there are others to say that", async () => {
   let sent = 0;
-  const ask = gathering((_: readonly number[]): Promise<number[]> => {
+  const ask = gathering<number, number>(() => {
     sent += 1;
     return Promise.reject(new ConnectionLost());
   });
@@ -93,8 +93,6 @@ test("questions to two hosts never meet", async () => {
   });
   const [a, b] = [{ name: "a" }, { name: "b" }];
   await Promise.all([ask(a, 1), ask(b, 2), ask(a, 3)]);
-  expect(asked.toSorted()).toEqual([
-    ["a", [1, 3]],
-    ["b", [2]],
-  ]);
+  expect(Object.fromEntries(asked)).toEqual({ a: [1, 3], b: [2] });
+  expect(asked).toHaveLength(2);
 });
