@@ -2,7 +2,7 @@
  * What a tenant may know of. Each question is one statement with the same text whatever the answer is, so
  * a thing that is hidden and a thing that is not there cost the same work and look the same.
  */
-import type { Database } from "@berth/db";
+import { type Database, gatheringBy } from "@berth/db";
 import type {
   GateId,
   KeyId,
@@ -21,24 +21,32 @@ import type { Call, TenantScope, VisibleNode, VisiblePool } from "./call.ts";
 /** Deepest tenant tree that is walked; putTenant refuses a deeper one. */
 export const TENANT_DEPTH_MAX = 32;
 
-/** `up`: the tenant and its parents, by how far above it they are. */
-function upwards(db: Pick<Database, "sql">, tenantId: TenantId) {
-  return db.sql`up(id, parent, depth) as (
+/** The tenant and its parents, nearest first; empty when there is no such tenant. One statement. */
+export async function tenantChain(db: Database, tenantId: TenantId): Promise<TenantId[]> {
+  const rows = await db.sql<{ id: string }[]>`
+    with recursive up(id, parent, depth) as (
       select tenant_id, parent_id, 0 from tenants where tenant_id = ${tenantId}
       union all
       select t.tenant_id, t.parent_id, up.depth + 1
       from tenants t join up on t.tenant_id = up.parent
       where up.depth < ${TENANT_DEPTH_MAX}
-    )`;
-}
-
-/** The tenant and its parents, nearest first; empty when there is no such tenant. One statement. */
-export async function tenantChain(db: Database, tenantId: TenantId): Promise<TenantId[]> {
-  const rows = await db.sql<{ id: string }[]>`
-    with recursive ${upwards(db, tenantId)}
+    )
     select id from up order by depth`;
   return rows.map((row) => row.id);
 }
+
+/** `up`: for each question by its number, the tenant that asks and its parents, by how far above it they are. */
+const upwards = ({ sql }: Pick<Database, "sql">) => sql`up(n, id, parent, depth) as (
+    select asked.n, t.tenant_id, t.parent_id, 0 from asked join tenants t on t.tenant_id = asked.tenant_id
+    union all
+    select up.n, t.tenant_id, t.parent_id, up.depth + 1
+    from tenants t join up on t.tenant_id = up.parent
+    where up.depth < ${TENANT_DEPTH_MAX}
+  ), chains as (
+    select asked.*,
+      (select coalesce(jsonb_agg(up.id order by up.depth), '[]') from up where up.n = asked.n) as chain
+    from asked
+  )`;
 
 interface PoolRow {
   readonly poolId: PoolId;
@@ -79,37 +87,56 @@ export interface ReservationSeen extends Seen {
   readonly found: ReservationSight | null;
 }
 
+interface PoolQuestion {
+  readonly tenantId: TenantId;
+  readonly poolId: PoolId;
+}
+
+type PoolSeenRow = Partial<PoolRow> & Seen;
+
+/** Questions as the statement reads them: with their places, in which they are answered. */
+const numbered = (asked: readonly object[]): string =>
+  JSON.stringify(asked.map((question, n) => ({ ...question, n })));
+
+const poolSights = gatheringBy(
+  async ({ sql }: Database, asked: readonly PoolQuestion[]): Promise<PoolSeen[]> => {
+    const rows = await sql<PoolSeenRow[]>`
+      with recursive asked as (
+          select a.n, a."tenantId" as tenant_id, a."poolId" as pool_id
+          from jsonb_to_recordset(${numbered(asked)}::text::jsonb) a (n integer, "tenantId" text, "poolId" text)
+        ), ${upwards({ sql })}
+        select chains.chain, seen.*
+        from chains left join lateral (
+          select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
+            a.version, a.gpu_model as "gpuModel", a.class, a.sharing, a.region,
+            a.tenant_id as "offeredTenantId"
+          from pool_authz a
+          join up on up.n = chains.n and up.id = a.tenant_id
+          join pools p on p.id = a.pool_id
+          left join offers o on o.pool_id = a.pool_id and o.tenant_id = a.tenant_id
+          where a.pool_id = chains.pool_id
+            and (a.tenant_id = chains.tenant_id or o.include_descendants)
+            and (p.archived_at is null or p.tenant_id = chains.tenant_id)
+          order by up.depth
+          limit 1
+        ) seen on true
+        order by chains.n`;
+    return asked.map(({ tenantId }, i) => {
+      const row = rows[i];
+      return {
+        chain: row?.chain ?? [],
+        pool: row && isPool(row) ? toVisible(row, tenantId) : null,
+      };
+    });
+  },
+);
+
 /**
  * The tenant's chain, and the pool as the tenant may see it: its own (archived too), offered to it, or offered
- * to its nearest offered ancestor with descendants included; null otherwise.
+ * to its nearest offered ancestor with descendants included; null otherwise. One statement for all who ask together.
  */
-export async function poolSight(
-  { sql }: Database,
-  tenantId: TenantId,
-  poolId: PoolId,
-): Promise<PoolSeen> {
-  const [row] = await sql<(Partial<PoolRow> & Seen)[]>`
-    with recursive ${upwards({ sql }, tenantId)}
-    select chain.ids as chain, seen.*
-    from (select coalesce(jsonb_agg(id order by depth), '[]') as ids from up) chain
-    left join lateral (
-      select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
-        a.version, a.gpu_model as "gpuModel", a.class, a.sharing, a.region,
-        a.tenant_id as "offeredTenantId"
-      from pool_authz a
-      join up on up.id = a.tenant_id
-      join pools p on p.id = a.pool_id
-      left join offers o on o.pool_id = a.pool_id and o.tenant_id = a.tenant_id
-      where a.pool_id = ${poolId}
-        and (a.tenant_id = ${tenantId} or o.include_descendants)
-        and (p.archived_at is null or p.tenant_id = ${tenantId})
-      order by up.depth
-      limit 1
-    ) seen on true`;
-  return {
-    chain: row?.chain ?? [],
-    pool: row && isPool(row) ? toVisible(row, tenantId) : null,
-  };
+export function poolSight(db: Database, tenantId: TenantId, poolId: PoolId): Promise<PoolSeen> {
+  return poolSights(db, { tenantId, poolId });
 }
 
 /** The pool as `poolSight` shows it, to a tenant whose chain is known. */
@@ -163,30 +190,44 @@ export interface ReservationSight {
   readonly tenantId: TenantId;
 }
 
-/**
- * The tenant's chain, and a reservation of the tenant; with `asOwner` also one in a pool that the tenant owns,
- * with `asFleet` any. Whether the pool is still offered plays no part.
- */
-export async function reservationSight(
-  { sql }: Database,
-  tenantId: TenantId,
-  ask: { id: ReservationId; asOwner: boolean; asFleet: boolean },
-): Promise<ReservationSeen> {
-  const [row] = await sql<(Partial<PoolRow> & Seen & { reservationTenant: string })[]>`
-    with recursive ${upwards({ sql }, tenantId)}
-    select chain.ids as chain, seen.*
-    from (select coalesce(jsonb_agg(id order by depth), '[]') as ids from up) chain
-    left join lateral (
-      select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
-        p.version, p.gpu_model as "gpuModel", p.class, p.sharing, p.region,
-        r.charged_tenant_id as "offeredTenantId", r.tenant_id as "reservationTenant"
-      from reservations r
-      join pools p on p.id = r.pool_id
-      where r.id = ${ask.id}
-        and (r.tenant_id = ${tenantId}
-          or (${ask.asOwner}::boolean and p.tenant_id = ${tenantId})
-          or ${ask.asFleet}::boolean)
-    ) seen on true`;
+interface ReservationQuestion {
+  readonly tenantId: TenantId;
+  readonly id: ReservationId;
+  readonly asOwner: boolean;
+  readonly asFleet: boolean;
+}
+
+type ReservationRow = Partial<PoolRow> & Seen & { reservationTenant: string };
+
+const reservationSights = gatheringBy(
+  async ({ sql }: Database, asked: readonly ReservationQuestion[]): Promise<ReservationSeen[]> => {
+    const rows = await sql<ReservationRow[]>`
+      with recursive asked as (
+          select a.n, a."tenantId" as tenant_id, a.id, a."asOwner" as as_owner, a."asFleet" as as_fleet
+          from jsonb_to_recordset(${numbered(asked)}::text::jsonb)
+            a (n integer, "tenantId" text, id text, "asOwner" boolean, "asFleet" boolean)
+        ), ${upwards({ sql })}
+        select chains.chain, seen.*
+        from chains left join lateral (
+          select p.id as "poolId", p.tenant_id as "ownerId", p.archived_at is not null as archived,
+            p.version, p.gpu_model as "gpuModel", p.class, p.sharing, p.region,
+            r.charged_tenant_id as "offeredTenantId", r.tenant_id as "reservationTenant"
+          from reservations r
+          join pools p on p.id = r.pool_id
+          where r.id = chains.id
+            and (r.tenant_id = chains.tenant_id
+              or (chains.as_owner and p.tenant_id = chains.tenant_id)
+              or chains.as_fleet)
+        ) seen on true
+        order by chains.n`;
+    return asked.map((question, i) => reservationSeen(question, rows[i]));
+  },
+);
+
+function reservationSeen(
+  { id, tenantId }: ReservationQuestion,
+  row: ReservationRow | undefined,
+): ReservationSeen {
   const chain = row?.chain ?? [];
   if (!row || !isPool(row)) return { chain, found: null };
   const pool = toVisible(row, tenantId);
@@ -195,10 +236,22 @@ export async function reservationSight(
     chain,
     found: {
       pool: mine ? pool : { ...pool, offeredTenantId: tenantId, descendant: false },
-      id: ask.id,
+      id,
       tenantId: row.reservationTenant,
     },
   };
+}
+
+/**
+ * The tenant's chain, and a reservation of the tenant; with `asOwner` also one in a pool that the tenant owns,
+ * with `asFleet` any. Whether the pool is still offered plays no part. One statement for all who ask together.
+ */
+export function reservationSight(
+  db: Database,
+  tenantId: TenantId,
+  ask: { id: ReservationId; asOwner: boolean; asFleet: boolean },
+): Promise<ReservationSeen> {
+  return reservationSights(db, { tenantId, ...ask });
 }
 
 interface NodeRow {

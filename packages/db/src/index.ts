@@ -12,6 +12,7 @@ export { type TemporaryOptions, startTemporary } from "./embedded/template.ts";
 export { ConnectionLost, UnknownOutcome, isTransient, sqlState } from "./errors.ts";
 export { FAILPOINTS, type Failpoint, type FailpointName } from "./failpoint.ts";
 export type { Listening } from "./listen.ts";
+export { type GatheringOptions, gathering, gatheringBy } from "./gathering.ts";
 export { grantServing } from "./grant-serving.ts";
 export {
   type MigrateOptions,

@@ -47,14 +47,16 @@ const QUARTER_MS = 900_000;
 const KNOWN_MAX = 20_000;
 
 function byQuarter<T>(ask: (at: number, zone: string) => T): (at: number, zone: string) => T {
-  const known = new Map<string, T>();
+  const known = new Map<string, Map<number, T>>();
   return (at, zone) => {
-    const key = `${zone} ${Math.floor(at / QUARTER_MS)}`;
-    const found = known.get(key);
+    let ofZone = known.get(zone);
+    if (!ofZone) known.set(zone, (ofZone = new Map()));
+    const quarter = Math.floor(at / QUARTER_MS);
+    const found = ofZone.get(quarter);
     if (found !== undefined) return found;
-    if (known.size >= KNOWN_MAX) known.clear();
+    if (ofZone.size >= KNOWN_MAX) ofZone.clear();
     const fresh = ask(at, zone);
-    known.set(key, fresh);
+    ofZone.set(quarter, fresh);
     return fresh;
   };
 }

@@ -1,5 +1,5 @@
 /** One lane: its name, and a button for each span that the window shows. */
-import { memo } from "react";
+import { memo, useMemo } from "react";
 import type { ReactNode } from "react";
 import { rangeText } from "../format/time.ts";
 import { stepOf } from "./draft.ts";
@@ -51,6 +51,8 @@ export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: Ro
         )
     : undefined;
   const { drag, onPointerDown } = useDrag(draw);
+  // The same rectangles as long as nothing moved: when only the tab stop goes on, one bar is drawn anew, not all.
+  const rects = useMemo(() => rectsOf(stacked, window, width), [stacked, window, width]);
   const height = rows * ROW_PX + 2 * PAD_PX;
   return (
     <div
@@ -72,7 +74,7 @@ export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: Ro
         data-drawable={draw !== undefined}
         onPointerDown={onPointerDown}
       >
-        {rectsOf(stacked, window, width).map((rect) => (
+        {rects.map((rect) => (
           <Bar
             key={rect.span.id}
             rect={rect}
@@ -99,7 +101,7 @@ interface BarProps {
   readonly isStop: boolean;
 }
 
-function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
+const Bar = memo(function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
   const { cut, left, row, span, width } = rect;
   const when = rangeText(span.start, span.end, view.zone);
   const name = `${span.label}, ${KIND_TEXT[span.kind]}, ${lane.label}, ${when}`;
@@ -125,4 +127,4 @@ function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
       {room === "text" ? span.label : null}
     </button>
   );
-}
+});

@@ -89,7 +89,8 @@ interface CellProps {
   readonly isApart: boolean;
 }
 
-function GpuCell({ cell, row, view, isStop, isApart: apart }: CellProps): ReactNode {
+const GpuCell = memo(function GpuCell(props: CellProps): ReactNode {
+  const { cell, row, view, isStop, isApart: apart } = props;
   const name = cellName(cell, row, view.zone);
   const own = [cell.reservationId, ...cell.parts.map((part) => part.reservationId)];
   const isSelected = view.selected !== null && own.includes(view.selected);
@@ -112,7 +113,7 @@ function GpuCell({ cell, row, view, isStop, isApart: apart }: CellProps): ReactN
       {shared ? <Parts cell={cell} free={shared.free} /> : LOOKS[cell.state].glyph}
     </div>
   );
-}
+});
 
 /** More would be narrower than a pixel or two; then a bar stands for all of them. */
 const PARTS_DRAWN = 8;

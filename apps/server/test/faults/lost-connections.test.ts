@@ -24,7 +24,7 @@ test("connections cut before, after and during a write: nothing lost, nothing do
       const { poolId } = await server.fleet(pool(64, 8));
       const token = await server.token("t-a");
       const berth = createBerth({ url: server.url, token, maxRetries: 8, timeoutMs: 60_000 });
-      const on = /berth_apply_v1/;
+      const on = /berth_apply_(together_)?v1/;
       proxy.set(
         ...KINDS.map((at) => ({ kind: "cut" as const, on, at, probability: 0.2, times: count })),
       );

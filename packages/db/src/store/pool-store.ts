@@ -2,6 +2,7 @@
 import type { GateId, PoolSnapshot, Waiter } from "@berth/domain";
 import type { Database } from "../database.ts";
 import { ConnectionLost, UnknownOutcome, isTransient, sqlState } from "../errors.ts";
+import { gathering } from "../gathering.ts";
 import { int, intOrNull } from "../numbers.ts";
 import {
   configOf,
@@ -27,6 +28,7 @@ import type {
   StoredCounts,
   StoreFailure,
 } from "./types.ts";
+import { type TimedWrite, type TogetherOutcome, writingTogether } from "./writes-together.ts";
 
 /** Runs one of our texts and answers its rows: on any read connection, or on the one that holds a lock. */
 type Run = <T>(text: string, params?: readonly Parameter[]) => Promise<T[]>;
@@ -42,6 +44,8 @@ export function createPoolStore(db: Database): PoolStore {
 class SqlPoolStore implements PoolStore {
   readonly #db: Database;
   readonly #read: Run;
+  readonly #heads: (gateId: GateId) => Promise<GateHead | null>;
+  readonly #apply: (write: TimedWrite) => Promise<ApplyOutcome>;
 
   constructor(db: Database) {
     this.#db = db;
@@ -49,6 +53,12 @@ class SqlPoolStore implements PoolStore {
       const rows = await inTime(db.sql.unsafe(text, [...params], { prepare: true }));
       return [...(rows as readonly unknown[])] as T[];
     };
+    this.#heads = gathering((gateIds) => readHeads(this.#read, gateIds));
+    const run: Run = (text, params) => db.slots.run(text, params);
+    this.#apply = writingTogether({
+      alone: (write) => apply(run, write, write.now),
+      together: (writes) => applyTogether(run, writes),
+    });
   }
 
   failureOf(error: unknown): StoreFailure {
@@ -64,7 +74,7 @@ class SqlPoolStore implements PoolStore {
   }
 
   head(gateId: GateId): Promise<GateHead | null> {
-    return readHead(this.#read, gateId);
+    return this.#heads(gateId);
   }
 
   load(gateId: GateId): Promise<Loaded | null> {
@@ -76,7 +86,7 @@ class SqlPoolStore implements PoolStore {
   }
 
   apply(write: GateWrite, now: number): Promise<ApplyOutcome> {
-    return apply((text, params) => this.#db.slots.run(text, params), write, now);
+    return this.#apply({ ...write, now });
   }
 
   async applyPair(a: GateWrite, b: GateWrite, now: number): Promise<ApplyOutcome> {
@@ -176,6 +186,12 @@ async function readHead(run: Run, gateId: GateId): Promise<GateHead | null> {
   return head ? headOf(head) : null;
 }
 
+async function readHeads(run: Run, gateIds: readonly GateId[]): Promise<(GateHead | null)[]> {
+  const rows = await run<Row>(queries.HEADS_QUERY, [[...new Set(gateIds)]]);
+  const heads = new Map(rows.map((row) => [row["gateId"], headOf(row)]));
+  return gateIds.map((gateId) => heads.get(gateId) ?? null);
+}
+
 async function readGate(run: Run, gateId: GateId): Promise<Loaded | null> {
   const [row] = await run<Row>(queries.LOAD_QUERY, [gateId]);
   return row ? { head: headOf(row), snapshot: snapshotOf(gateId, row) } : null;
@@ -203,6 +219,16 @@ async function apply(run: Run, write: GateWrite, now: number): Promise<ApplyOutc
   const params = [gateId, expectedSeq, now, json(batchJson(gateId, batch))];
   const [row] = await run<{ outcome: ApplyOutcome }>(queries.APPLY_QUERY, params);
   return outcomeOf(row);
+}
+
+async function applyTogether(run: Run, writes: object): Promise<readonly TogetherOutcome[]> {
+  const [row] = await run<{ outcomes: readonly TogetherOutcome[] }>(queries.APPLY_TOGETHER_QUERY, [
+    json(writes),
+  ]);
+  if (!row) throw new UnknownOutcome(new Error("the gate gave no answer"));
+  return row.outcomes.map((outcome) =>
+    !outcome.ok && outcome.kind === "alone" ? outcome : outcomeOf({ outcome }),
+  );
 }
 
 function outcomeOf(row: { outcome: ApplyOutcome } | undefined): ApplyOutcome {

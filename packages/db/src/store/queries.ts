@@ -77,6 +77,9 @@ const LIVE_ROWS = `(${reservations(LIVE)}) as reservations,
 /** $1 gate */
 export const HEAD_QUERY = `select ${HEAD} ${FROM_GATE} where g.id = $1`;
 
+/** $1 gates */
+export const HEADS_QUERY = `select ${HEAD} ${FROM_GATE} where g.id = any($1::text[])`;
+
 /** $1 gate */
 export const LOAD_QUERY = `select ${HEAD}, (${CONFIG}) as config, (${nodes("true")}) as nodes,
   ${LIVE_ROWS} ${FROM_GATE} where g.id = $1`;
@@ -102,6 +105,9 @@ export const STORED_QUERY = `select ${HEAD}, (${CONFIG}) as config, (${nodes("tr
 
 /** $1 gate, $2 expected seq, $3 now, $4 batch */
 export const APPLY_QUERY = `select berth_apply_v1($1, $2::int8, $3::int8, $4::jsonb) as outcome`;
+
+/** $1 writes of several gates, as `writes-together.ts` makes them */
+export const APPLY_TOGETHER_QUERY = `select berth_apply_together_v1($1::jsonb) as outcomes`;
 
 /** $1-$3 gate, expected seq, batch of a; $4-$6 of b; $7 now */
 export const APPLY_PAIR_QUERY = `select berth_apply_pair_v1(

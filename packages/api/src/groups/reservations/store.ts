@@ -1,5 +1,5 @@
 /** What the reservation methods read from the database. */
-import type { Database, KeyClaim } from "@berth/db";
+import { type Database, type KeyClaim, gatheringBy } from "@berth/db";
 import type {
   NodeId,
   PoolId,
@@ -50,16 +50,23 @@ export interface KeyRow {
   readonly poolId: PoolId;
 }
 
-/** What the caller's key made, if it was used. */
-export async function keyRow(
-  db: Database,
-  key: Pick<KeyClaim, "tenantId" | "principal" | "key">,
-): Promise<KeyRow | null> {
-  const [row] = await db.sql<KeyRow[]>`
-    select request_hash as "requestHash", reservation_id as "reservationId", pool_id as "poolId"
-    from reservation_keys
-    where tenant_id = ${key.tenantId} and principal = ${key.principal} and key = ${key.key}`;
-  return row ?? null;
+type Key = Pick<KeyClaim, "tenantId" | "principal" | "key">;
+
+const keyRows = gatheringBy(
+  async ({ sql }: Database, keys: readonly Key[]): Promise<(KeyRow | null)[]> => {
+    const asked = keys.map(({ tenantId, principal, key }, n) => ({ n, tenantId, principal, key }));
+    const rows = await sql<KeyRow[]>`
+      select k.request_hash as "requestHash", k.reservation_id as "reservationId", k.pool_id as "poolId"
+      from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) a (n integer, "tenantId" text, principal text, key text)
+      left join reservation_keys k on (k.tenant_id, k.principal, k.key) = (a."tenantId", a.principal, a.key)
+      order by a.n`;
+    return keys.map((_, i) => (rows[i]?.reservationId ? rows[i] : null));
+  },
+);
+
+/** What the caller's key made, if it was used. One statement for all who ask together. */
+export function keyRow(db: Database, key: Key): Promise<KeyRow | null> {
+  return keyRows(db, key);
 }
 
 export interface PageAsk {
