@@ -2,13 +2,14 @@
 import { memo, useMemo } from "react";
 import type { ReactNode } from "react";
 import { rangeText } from "../format/time.ts";
+import { cx } from "../ui/cx.ts";
 import { stepOf } from "./draft.ts";
 import styles from "./lanes.module.css";
 import { drawn, rectsOf, toInstant } from "./model.ts";
 import type { Lane, LaneSpan, Rect, SpanKind, StackedLane, TimeWindow } from "./model.ts";
 import { useDrag } from "./use-drag.ts";
 
-/** Height of a row of bars, and what is above and below them, in pixels. */
+/** Height of a row of bars, and what is above and below them, in pixels; the first row's top is in the styles as well. */
 export const ROW_PX = 22;
 export const PAD_PX = 5;
 
@@ -105,26 +106,24 @@ const Bar = memo(function Bar({ rect, lane, view, isStop }: BarProps): ReactNode
   const { cut, left, row, span, width } = rect;
   const when = rangeText(span.start, span.end, view.zone);
   const name = `${span.label}, ${KIND_TEXT[span.kind]}, ${lane.label}, ${when}`;
-  const room = width > 58 ? "text" : width > 13 ? "glyph" : "none";
+  const hasText = width > 58;
+  const room = hasText ? null : styles[width > 13 ? "glyphOnly" : "bare"];
+  const ends = [cut.start && styles["cutStart"], cut.end && styles["cutEnd"]];
   const isSelected = span.reservationId !== null && span.reservationId === view.selected;
   return (
     <button
       type="button"
-      className={styles["bar"]}
-      data-kind={span.kind}
+      className={cx(styles["bar"], styles[span.kind], room, ...ends)}
       data-span={span.id}
-      data-room={room}
-      data-cut-start={cut.start || undefined}
-      data-cut-end={cut.end || undefined}
       aria-label={name}
       // What others hold cannot be chosen: it is there to be read.
       aria-pressed={span.reservationId === null ? undefined : isSelected}
       tabIndex={isStop ? 0 : -1}
-      style={{ left, width, top: PAD_PX + row * ROW_PX }}
+      style={row === 0 ? { left, width } : { left, width, top: PAD_PX + row * ROW_PX }}
       onClick={() => view.onSelect(span, lane)}
       onFocus={() => view.onFocus(lane.id, span.id)}
     >
-      {room === "text" ? span.label : null}
+      {hasText ? span.label : null}
     </button>
   );
 });

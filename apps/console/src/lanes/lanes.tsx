@@ -145,11 +145,13 @@ function useLaneRows(
     },
     [activeAt],
   );
+  // The same function as long as the lanes are: with a new one all of them are measured again at each scroll.
+  const getItemKey = useCallback((index: number) => stacked[index]?.lane.id ?? index, [stacked]);
   return useVirtualizer<HTMLDivElement, HTMLDivElement>({
     count: stacked.length,
     getScrollElement: () => box.current,
     estimateSize: (index) => (stacked[index]?.rows ?? 1) * ROW_PX + 2 * PAD_PX,
-    getItemKey: (index) => stacked[index]?.lane.id ?? index,
+    getItemKey,
     overscan: 4,
     rangeExtractor,
   });

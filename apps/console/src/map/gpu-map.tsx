@@ -119,15 +119,20 @@ function useLines(
     },
     [activeAt],
   );
-  return useVirtualizer<HTMLDivElement, HTMLDivElement>({
-    count: lines.length,
-    getScrollElement: () => box.current,
-    estimateSize: (index) => (lines[index]?.kind === "group" ? GROUP_PX : NODE_PX),
-    getItemKey: (index) => {
+  // The same function as long as the lines are: with a new one all of them are measured again at each scroll.
+  const getItemKey = useCallback(
+    (index: number) => {
       const line = lines[index];
       if (!line) return index;
       return line.kind === "group" ? `group ${line.group}` : line.row.nodeId;
     },
+    [lines],
+  );
+  return useVirtualizer<HTMLDivElement, HTMLDivElement>({
+    count: lines.length,
+    getScrollElement: () => box.current,
+    estimateSize: (index) => (lines[index]?.kind === "group" ? GROUP_PX : NODE_PX),
+    getItemKey,
     overscan: 6,
     rangeExtractor,
   });
