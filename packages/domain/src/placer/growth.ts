@@ -55,7 +55,7 @@ export function scoreOn(plan: Plan, entry: NodeEntry, free: number): number {
     return packScore(meanGrowth({ plan, entry, fit }, free, (f) => table.growth[f] as number));
   }
   const left = amountsLeft(plan, entry);
-  const known: number[] = [];
+  const known = knownFor(plan, entry.shape, left);
   return packScore(
     meanGrowth(
       { plan, entry, fit },
@@ -123,6 +123,14 @@ function edgesOf({ plan, entry, fit }: At): number {
     if (edges.list.length > EDGES_MAX) break;
   }
   return units;
+}
+
+/** By free units, what was found on nodes of the shape with as much left of each scalar: mostly many are alike. */
+function knownFor(plan: Plan, shape: Shape, left: readonly number[]): number[] {
+  const key = plan.pinned ? null : `${shape.number}|${left.join()}`;
+  const known = key === null ? [] : (plan.growths.get(key) ?? []);
+  if (key !== null && known.length === 0) plan.growths.set(key, known);
+  return known;
 }
 
 /** What the window leaves of the node's scalars, at the worst instant. */

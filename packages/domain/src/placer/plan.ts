@@ -68,6 +68,8 @@ export interface Plan {
   /** By the shape's number. */
   readonly fits: (ShapeFit | undefined)[];
   readonly tables: (MixTable | undefined)[];
+  /** Scratch of the score: growths by free units, of nodes that are alike. */
+  readonly growths: Map<string, number[]>;
   /** Classes asked for that the pool's sharing mode does not have. */
   readonly foreign: readonly DeviceClass[];
   /** The labels that lines ask for. */
@@ -116,6 +118,7 @@ export function planOf(
     units: new UnitList(),
     fits: [] as (ShapeFit | undefined)[],
     tables: [] as (MixTable | undefined)[],
+    growths: new Map<string, number[]>(),
     labelled: devices.map((line) => line.selector?.labels).filter((l) => l !== undefined),
     pinned: null,
   };

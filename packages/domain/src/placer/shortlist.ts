@@ -14,7 +14,7 @@ export interface Tie {
 
 const COMPARED = 16;
 /** Where places are filled one after the other, so many are choice enough. */
-export const CHOICE_ENOUGH = 1_024;
+export const CHOICE_ENOUGH = 256;
 
 export class Shortlist<T> {
   readonly #top = new Top<T>(COMPARED);

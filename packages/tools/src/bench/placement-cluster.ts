@@ -9,7 +9,7 @@ import type { Pod, TraceNode } from "./placement-trace.ts";
 
 export const CARD = 1_000;
 /** Tasks after which the mix is read anew: between, scores of nodes that did not change are kept. */
-const MIX_EVERY = 200;
+const MIX_EVERY = 250;
 
 /** Where a task went; a share says on which card, whole cards take the first free ones. */
 export interface Spot {
@@ -171,11 +171,12 @@ export class Cluster {
     if (this.#counted[node] === stamp) return;
     this.#counted[node] = stamp;
     const cards = this.#cards[node] as number[];
-    const counts = Float64Array.from(this.#wishes, ({ pod }) => {
-      let count = 0;
-      if (this.#mayRun(pod.spec, node)) for (const left of cards) count += sharesIn(pod, left);
-      return count;
-    });
+    const counts = new Float64Array(this.#wishes.length);
+    for (let i = 0; i < counts.length; i += 1) {
+      const { pod } = this.#wishes[i] as PodAsk;
+      if (!this.#mayRun(pod.spec, node)) continue;
+      for (const left of cards) counts[i]! += sharesIn(pod, left);
+    }
     this.#counts[node] = counts;
     this.#wishes.forEach(({ pod }, i) => {
       this.#times[i] = Math.floor((counts[i] as number) / pod.num);
