@@ -67,7 +67,11 @@ test("the mix kept change by change is the mix of the bookings that are there, i
     fc.property(fc.array(drawArb, { maxLength: 12 }), fc.nat(), (draws, salt) => {
       const all = apart(draws);
       const state = PoolState.load(buildSnapshot(nodes, [], buildConfig()));
-      for (const after of all) state.apply({ kind: "reservation", before: null, after });
+      for (const after of all) {
+        state.apply({ kind: "reservation", before: null, after });
+        // From when it is first read on, the mix is kept in order change by change.
+        expect(state.demand.length).toBeGreaterThan(0);
+      }
       const over = all.filter((_, n) => (n + salt) % 3 === 0);
       for (const before of over)
         state.apply({ kind: "reservation", before, after: { ...before, state: "released" } });
