@@ -1,7 +1,7 @@
 /** Part B: bookings ahead of time, decided one by one as they are asked for, never moved. */
 import type { Figure } from "./figure.ts";
 import { bookShared } from "./placement-mixed.ts";
-import { bookAll, replay } from "./placement-philly.ts";
+import { bookAll, checkApart, replay } from "./placement-philly.ts";
 import { mean } from "./placement-trace.ts";
 import type { CalendarRequest, Trace } from "./placement-trace.ts";
 
@@ -90,7 +90,7 @@ function scaleFigure(trace: Trace, quick: boolean): Figure {
   const times: number[] = [];
   const requests = scaled(trace, quick ? 3_000 : SCALE.requests);
   const decisions = bookAll(requests, SCALE.nodes, times);
-  if (decisions.length !== requests.length) throw new Error("a request has no decision");
+  checkApart(requests, decisions);
   const value = 1_000 / mean(times);
   const limit = quick ? {} : { must: SCALE_MUST };
   return { id: "calendar/decisions", value, unit: "/s", direction: "higher", ...limit };

@@ -110,6 +110,29 @@ class Pool {
   }
 }
 
+/** Throws when a card is booked twice: by the decisions alone, card by card. */
+export function checkApart(
+  requests: readonly CalendarRequest[],
+  decisions: readonly Decision[],
+): void {
+  const byCard = new Map<string, [start: number, end: number][]>();
+  decisions.forEach((decision, n) => {
+    for (const card of decision?.cards ?? []) {
+      const list = byCard.get(card.join()) ?? [];
+      const { start } = decision as { readonly start: number };
+      list.push([start, start + (requests[n]?.dur ?? 0)]);
+      byCard.set(card.join(), list);
+    }
+  });
+  for (const [card, list] of byCard) {
+    list.sort((a, b) => a[0] - b[0]);
+    list.reduce((before, next) => {
+      if (next[0] < before[1]) throw new Error(`card ${card} is booked twice`);
+      return next;
+    });
+  }
+}
+
 /**
  * Percent of the GPU-time asked for that was booked. Throws when a card is booked twice, a start is outside
  * its bounds, or an earlier one had room.
