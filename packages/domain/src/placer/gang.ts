@@ -13,12 +13,12 @@ import type { PoolState } from "../state/pool-state.ts";
 import { chooseMembers } from "./choose.ts";
 import { causeOf, freeUnits, isPlain, scalarsMost, scarceScalars } from "./fit.ts";
 import type { Window } from "./fit.ts";
+import { memberScore } from "./growth.ts";
 import { membersMost } from "./members.ts";
 import { gpusTaken, wholeScore } from "./node-binding.ts";
 import { fitOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import type { Findings } from "./reason.ts";
-import { scoreOf } from "./score.ts";
 import { shortfallOf } from "./shortfall.ts";
 import { Top } from "./top.ts";
 
@@ -167,9 +167,9 @@ type Rate = (berths: Berths, before: number) => number;
 
 function scoreFor(plan: Plan): Rate {
   if (plan.whole) return ({ entry }) => wholeScore(entry);
-  const { policy, scoredWanted } = plan;
-  return ({ free, total }, before) =>
-    scoreOf(policy, { free: free - before * scoredWanted, total }, scoredWanted);
+  const { scoredWanted } = plan;
+  return ({ entry, free, total }, before) =>
+    memberScore(plan, entry, { free: free - before * scoredWanted, total });
 }
 
 function layOut(plan: Plan, domain: TopologyDomain, rate: Rate): Layout {

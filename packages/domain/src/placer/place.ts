@@ -13,11 +13,12 @@ import { chooseUnits } from "./choose.ts";
 import { causeOf, isPlain, scarceScalars } from "./fit.ts";
 import { placeGang } from "./gang.ts";
 import { gpusTaken, wholeScore } from "./node-binding.ts";
-import { fitOf, planOf, scoredMost } from "./plan.ts";
+import { bestScore, scoreOn, tieOn } from "./growth.ts";
+import { fitOf, planOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { reasonOf } from "./reason.ts";
-import { bestScore, scoreOf } from "./score.ts";
-import { Top } from "./top.ts";
+import { CHOICE_ENOUGH, Shortlist } from "./shortlist.ts";
+import type { Tie } from "./shortlist.ts";
 
 const CANDIDATES_MAX = 10;
 
@@ -71,28 +72,28 @@ export function place(
 function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placement {
   const { request } = plan;
   const rate = options.fewestGpus && plan.whole ? fewestFirst : nodeScore;
-  const top = new Top<NodeEntry>(Math.min(CANDIDATES_MAX, options.candidatesMax ?? CANDIDATES_MAX));
-  const unbeatable = plan.whole
-    ? Number.POSITIVE_INFINITY
-    : bestScore(plan.policy, scoredMost(state, plan), plan.scoredWanted);
+  const choice = plan.whole || plan.policy === "spread" ? Infinity : CHOICE_ENOUGH;
+  const best = new Shortlist<NodeEntry>(bestScore(state, plan), choice);
   const counts = new Map<Cause, number>();
   const scarce = new Set<Scalar>();
   for (const entry of state.entries) {
     const cause = causeOf(plan, entry, request);
     if (cause === null) {
-      top.offer(entry, rate(plan, entry));
-      if (top.worst >= unbeatable) break;
+      best.offer(entry, rate(plan, entry));
+      if (best.isSettled) break;
       continue;
     }
     counts.set(cause, (counts.get(cause) ?? 0) + 1);
     if (cause !== "SCALAR") continue;
     for (const scalar of scarceScalars(plan, entry, request)) scarce.add(scalar);
   }
-  if (top.list.length === 0) {
+  if (best.isEmpty) {
     const findings = { nodes: state.nodeCount, counts, scarce, gang: null };
     return { fits: false, reason: reasonOf(plan, findings, options) };
   }
-  const candidates = top.list.map(({ item: entry, score }) => {
+  const most = Math.min(CANDIDATES_MAX, options.candidatesMax ?? CANDIDATES_MAX);
+  const ranked = best.ranked(most, (entry) => tieOf(plan, entry));
+  const candidates = ranked.map(({ item: entry, score }) => {
     const { id: nodeId, name: nodeName } = entry.node;
     const unitIds = chooseUnits(plan, entry, request);
     return { nodeId, nodeName, unitIds, score: plan.whole ? wholeScore(entry) : score };
@@ -103,9 +104,13 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
 /** Right after `causeOf` found that the node fits: `plan.units` still holds its free units. */
 function nodeScore(plan: Plan, entry: NodeEntry): number {
   if (plan.whole) return wholeScore(entry);
-  const total = fitOf(plan, entry).scoredTotal;
-  const free = isPlain(entry) ? total : plan.units.scored;
-  return scoreOf(plan.policy, { free, total }, plan.scoredWanted);
+  return scoreOn(plan, entry, isPlain(entry) ? fitOf(plan, entry).scoredTotal : plan.units.scored);
+}
+
+const NO_TIE: Tie = { slack: 0, free: 0 };
+
+function tieOf(plan: Plan, entry: NodeEntry): Tie {
+  return plan.whole || plan.policy === "spread" ? NO_TIE : tieOn(plan, entry, plan.request);
 }
 
 function fewestFirst(_: Plan, entry: NodeEntry): number {

@@ -4,9 +4,13 @@ import { SCALARS } from "../model.ts";
 import type { Cause } from "../refusal.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
+import type { Weighed } from "../state/demand-mix.ts";
+import { USUAL } from "../state/pool-demand.ts";
+import type { UnitAsk } from "../state/pool-demand.ts";
 import type { Shape, ShapeUnit } from "../state/shape.ts";
 import { canSeat, demandOf, enough, newSearch, UnitList } from "./matching.ts";
 import type { Demand, Search } from "./matching.ts";
+import type { MixTable } from "./growth.ts";
 import { wholeShapeFit } from "./node-binding.ts";
 import type { Policy } from "./score.ts";
 import { withoutHidden } from "./withheld.ts";
@@ -54,10 +58,18 @@ export interface Plan {
   readonly scoredClass: DeviceClass;
   readonly scoredWanted: number;
   readonly asks: readonly { readonly scalar: Scalar; readonly amount: number }[];
+  /** What is asked of each scalar, in their order. */
+  readonly amounts: readonly number[];
+  /** What the score expects of others. */
+  readonly mix: readonly Weighed<UnitAsk>[];
+  readonly mixHasScalars: boolean;
   readonly search: Search;
   readonly units: UnitList;
   /** By the shape's number. */
   readonly fits: (ShapeFit | undefined)[];
+  readonly tables: (MixTable | undefined)[];
+  /** Scratch of the score: growths by free units, of nodes that are alike. */
+  readonly growths: Map<string, number[]>;
   /** Classes asked for that the pool's sharing mode does not have. */
   readonly foreign: readonly DeviceClass[];
   /** The labels that lines ask for. */
@@ -78,6 +90,7 @@ export function planOf(
   const scoredClass = (devices.find((line) => line.class === "gpu") ?? devices[0])?.class ?? "gpu";
   const ofScored = devices.filter((line) => line.class === scoredClass);
   const sharing = state.config?.sharing ?? "exclusive";
+  const mix = mixFor(state, scoredClass);
   const base = {
     request,
     size: gang?.size ?? (whole ? (devices[0]?.count ?? 1) : 1),
@@ -98,9 +111,14 @@ export function planOf(
     asks: SCALARS.map((scalar) => ({ scalar, amount: request.resources[scalar] })).filter(
       ({ amount }) => amount > 0,
     ),
+    amounts: SCALARS.map((scalar) => request.resources[scalar]),
+    mix,
+    mixHasScalars: mix.some(({ amounts }) => amounts.some((amount) => amount > 0)),
     search: newSearch(),
     units: new UnitList(),
     fits: [] as (ShapeFit | undefined)[],
+    tables: [] as (MixTable | undefined)[],
+    growths: new Map<string, number[]>(),
     labelled: devices.map((line) => line.selector?.labels).filter((l) => l !== undefined),
     pinned: null,
   };
@@ -109,26 +127,27 @@ export function planOf(
 
 /** What the request finds on this node, all of it empty and healthy. */
 export function fitOf(plan: Plan, entry: NodeEntry): ShapeFit {
-  const pinned = plan.pinned?.get(entry);
-  const known = pinned ?? plan.fits[entry.shape.number];
+  return plan.pinned?.get(entry) ?? fitOfShape(plan, entry.shape);
+}
+
+/** The same on any node of the shape; with exact units, on one that has none of them. */
+export function fitOfShape(plan: Plan, shape: Shape): ShapeFit {
+  const known = plan.fits[shape.number];
   if (known) return known;
   const fit = plan.whole
-    ? wholeShapeFit(entry.shape)
-    : shapeFit(plan, entry.shape, plan.pinned ? NO_UNIT : EVERY_UNIT);
-  plan.fits[entry.shape.number] = fit;
+    ? wholeShapeFit(shape)
+    : shapeFit(plan, shape, plan.pinned ? NO_UNIT : EVERY_UNIT);
+  plan.fits[shape.number] = fit;
   return fit;
 }
 
-/** The most units of the scored class that any node has. */
-export function scoredMost(state: PoolState, plan: Plan): number {
-  let most = 0;
-  for (const shape of state.shapes.all()) {
-    let units = 0;
-    for (const unit of shape.units) if (unit.class === plan.scoredClass) units += 1;
-    most = Math.max(most, units);
-  }
-  return most;
+/** The mix is learnt of GPUs and slots; of all else every usual size is as likely. */
+function mixFor(state: PoolState, scored: DeviceClass): readonly Weighed<UnitAsk>[] {
+  if (scored === "gpu" || scored === "gpu.slot") return state.demand;
+  return EVEN;
 }
+
+const EVEN = USUAL.map((ask) => ({ ...ask, weight: 1 / USUAL.length }));
 
 /** Sets of lines whose GPUs share a domain. A single GPU needs no domain. */
 function groupsOf(request: PlaceRequest): number[] {
@@ -184,7 +203,8 @@ function shapeFit(plan: Plan, shape: Shape, named: Named): ShapeFit {
     devices.forEach((line, i) => {
       if (line.class === unit.class && passes[i]?.[place]) mask |= 1 << i;
     });
-    const scored = unit.class === plan.scoredClass;
+    // A pool that spreads looks at all of the class, one that packs at what the request could take.
+    const scored = unit.class === plan.scoredClass && (mask !== 0 || plan.policy === "spread");
     if (mask === 0 && !scored) return;
     fit.places.push(place);
     fit.masks.push(mask);

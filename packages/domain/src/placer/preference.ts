@@ -13,6 +13,7 @@ import { profileRank } from "../mig/table.ts";
 import type { Unit } from "../model.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { Window } from "./fit.ts";
+import { SLACK_MAX } from "./growth.ts";
 import type { UnitList } from "./matching.ts";
 import type { Policy } from "./score.ts";
 
@@ -29,7 +30,7 @@ interface Key {
   readonly place: number;
   readonly room: number;
   readonly domain: number;
-  readonly gap: number;
+  readonly slack: number;
   /** Of a part: how little its GPU is wanted. */
   readonly gpu: number;
   /** Of a slot: how many of its GPU go before it. */
@@ -50,9 +51,9 @@ export function preference(free: UnitList, about: About): number[] {
     const place = free.places[i] as number;
     const unit = entry.node.units[place] as Unit;
     const room = inDomain.get(domain) ?? 0;
-    const gap = entry.calendar.gapAround(place, window.start);
+    const slack = entry.calendar.slackAround(place, window, SLACK_MAX);
     const gpu = (unit.parentUnitId !== null && gpus?.get(unit.parentUnitId)) || 0;
-    return { i, unit, place, room, domain, gap, gpu, turn: 0 };
+    return { i, unit, place, room, domain, slack, gpu, turn: 0 };
   });
   if (gpus) takeTurns(keys);
   keys.sort((a, b) => (gpus && byPart(a, b)) || byWhole(a, b));
@@ -60,13 +61,7 @@ export function preference(free: UnitList, about: About): number[] {
 }
 
 function byWhole(a: Key, b: Key): number {
-  return (
-    a.room - b.room ||
-    a.domain - b.domain ||
-    // Two open gaps are both infinite.
-    (a.gap === b.gap ? 0 : a.gap - b.gap) ||
-    a.place - b.place
-  );
+  return a.room - b.room || a.domain - b.domain || a.slack - b.slack || a.place - b.place;
 }
 
 function byPart(a: Key, b: Key): number {

@@ -84,11 +84,17 @@ export class Calendar {
     return at < this.#stop(unit) ? (this.#times[2 * at] as number) : Number.POSITIVE_INFINITY;
   }
 
-  /** Length of the gap around a free instant; Infinity when it is open on a side. */
-  gapAround(unit: number, time: number): number {
-    const at = this.#firstEndingAfter(unit, time);
-    if (at === this.#offsets[unit] || at === this.#stop(unit)) return Number.POSITIVE_INFINITY;
-    return (this.#times[2 * at] as number) - (this.#times[2 * at - 1] as number);
+  /** How long the unit is free before a window in which it is free, and after it, each at most `most`. */
+  slackAround(
+    unit: number,
+    window: { readonly start: number; readonly end: number },
+    most: number,
+  ): number {
+    const at = this.#firstEndingAfter(unit, window.start);
+    const times = this.#times;
+    const before = at === this.#offsets[unit] ? most : window.start - (times[2 * at - 1] as number);
+    const after = at === this.#stop(unit) ? most : (times[2 * at] as number) - window.end;
+    return Math.min(most, before) + Math.min(most, after);
   }
 
   /** The first instant at or after `time` from which the unit is free for `duration`. */
@@ -113,6 +119,24 @@ export class Calendar {
       const start = this.#times[2 * at] as number;
       if (start >= window.end) return;
       visit(start, this.#times[2 * at + 1] as number);
+    }
+  }
+
+  /**
+   * Adds when the unit is taken in the window and when it is free again: twice the instant, and one more
+   * where it becomes free. Sorted, they tell how many units are taken when.
+   */
+  edgesIn(
+    unit: number,
+    window: { readonly start: number; readonly end: number },
+    edges: { readonly list: number[]; readonly max: number },
+  ): void {
+    const stop = this.#stop(unit);
+    for (let at = this.#firstEndingAfter(unit, window.start); at < stop; at += 1) {
+      const start = this.#times[2 * at] as number;
+      if (start >= window.end || edges.list.length > edges.max) return;
+      edges.list.push(2 * Math.max(start, window.start));
+      edges.list.push(2 * Math.min(this.#times[2 * at + 1] as number, window.end) + 1);
     }
   }
 

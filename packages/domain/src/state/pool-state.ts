@@ -14,6 +14,7 @@ import { invariant } from "../refusal.ts";
 import type { Change } from "../turn.ts";
 import type { Booking } from "./calendar.ts";
 import { Counters } from "./counters.ts";
+import type { Weighed } from "./demand-mix.ts";
 import {
   DueQueue,
   deadlineOf,
@@ -27,6 +28,8 @@ import { type Books, moveHoldings, partThatMoves } from "./holdings.ts";
 import { Marked } from "./marked.ts";
 import { NodeEntry } from "./node-entry.ts";
 import { PendingLayouts } from "./pending-layouts.ts";
+import { PoolDemand } from "./pool-demand.ts";
+import type { UnitAsk } from "./pool-demand.ts";
 import { RingFences } from "./ring-fences.ts";
 import { Shapes } from "./shape.ts";
 import { Touches } from "./touches.ts";
@@ -61,6 +64,7 @@ export class PoolState {
   readonly #line = new WaitingLine();
   readonly #marked = new Marked();
   readonly #layouts = new PendingLayouts();
+  readonly #demand = new PoolDemand();
   readonly #touches = new Touches();
   readonly #books: Books;
 
@@ -167,6 +171,11 @@ export class PoolState {
   /** Who waits for room, in the order in which they are served. */
   get waiting(): Pick<WaitingLine, "all" | "countOf" | "get" | "size"> {
     return this.#line;
+  }
+
+  /** What the pool is asked for, by its bookings and those who wait. For this package's placer. */
+  get demand(): readonly Weighed<UnitAsk>[] {
+    return this.#demand.mix.weighed();
   }
 
   /** Degraded reservations that have not begun, by start, then id. */
@@ -330,6 +339,7 @@ export class PoolState {
       for (const { nodeId } of old.members) this.#layouts.suspect(nodeId);
     if (next && part) moveHoldings(this.#books, next, { step: 1, part });
     this.#marked.set(old, next);
+    this.#demand.set(old ?? null, next);
     if (next) {
       this.#live.set(id, next);
       this.#due.set(nextOfReservation(next));
@@ -356,6 +366,7 @@ export class PoolState {
     const old = this.#line.get(id);
     if (old) this.#due.delete(keyOfDue(deadlineOf(old)));
     this.#line.set(id, waiter);
+    this.#demand.set(old?.ask ?? null, waiter?.ask ?? null);
     if (waiter) this.#due.set(deadlineOf(waiter));
   }
 

@@ -161,7 +161,7 @@ function nodeOf(n: number): Node {
   };
 }
 
-function reservationOf(
+export function reservationOf(
   n: number,
   held: { readonly node: Node; readonly gpus: readonly number[] },
   window: { readonly start: number; readonly end: number },
