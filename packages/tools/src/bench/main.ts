@@ -11,11 +11,16 @@ import { missesMust, summarize } from "./figure.ts";
 import type { Figure, Run, Summary } from "./figure.ts";
 
 /** Each is the file of that name, which exports `run`. */
-<<<<<<< HEAD
-const BENCHES = ["placer", "booking", "reads", "memory", "load", "start", "console"] as const;
-=======
-const BENCHES = ["placer", "placement", "booking", "load", "start", "console"] as const;
->>>>>>> placement
+const BENCHES = [
+  "placement",
+  "placer",
+  "booking",
+  "reads",
+  "memory",
+  "load",
+  "start",
+  "console",
+] as const;
 
 interface Report {
   readonly bench: string;
