@@ -9,7 +9,7 @@ import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import type { EarliestStart } from "./earliest-start.ts";
 import { causeOf, healthyEnough, healthyUnits, lastingCause } from "./fit.ts";
-import { berthsOf, domainValue } from "./gang.ts";
+import { domainValue, mostOn } from "./gang.ts";
 import { Heap } from "./heap.ts";
 import { firstFrom, moreFrom, sureUntil } from "./later.ts";
 import { membersMost } from "./members.ts";
@@ -118,7 +118,7 @@ function look(plan: Plan, spot: Spot, at: number): void {
   const { entry, domain } = spot;
   const window = { start: at, end: at + plan.request.end - plan.request.start };
   const cause = causeOf(plan, entry, window);
-  const most = cause === null ? berthsOf(plan, entry, window).most : 0;
+  const most = cause === null ? mostOn(plan, entry, window) : 0;
   domain.room += most - spot.most;
   spot.most = most;
   const here = { plan, entry, window };

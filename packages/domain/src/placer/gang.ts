@@ -6,13 +6,14 @@
  * that is left with the least room (with the policy `spread`: with the most).
  */
 import type { NodeId, UnitId } from "../ids.ts";
-import type { PlaceRequest, Scalar } from "../model.ts";
-import type { Cause } from "../refusal.ts";
+import type { PlaceRequest } from "../model.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import { chooseMembers } from "./choose.ts";
-import { causeOf, freeUnits, isPlain, scalarsMost, scarceScalars } from "./fit.ts";
+import { causeOf, freeUnits, isPlain, scalarsMost } from "./fit.ts";
 import type { Window } from "./fit.ts";
+import { countsOf, Judge, Lacking } from "./judge.ts";
+import type { Verdict } from "./judge.ts";
 import { membersMost } from "./members.ts";
 import { gpusTaken, wholeScore } from "./node-binding.ts";
 import { fitOf } from "./plan.ts";
@@ -74,28 +75,49 @@ interface Walk extends Findings {
 }
 
 function walkNodes(state: PoolState, plan: Plan, window: Window): Walk {
-  const counts = new Map<Cause, number>();
-  const scarce = new Set<Scalar>();
   const byValue = new Map<string, { berths: Berths[]; room: number }>();
-  for (const entry of state.entries) {
-    const value = domainValue(plan, entry);
-    const cause = causeOf(plan, entry, window) ?? (value === null ? "TOPOLOGY_KEY" : null);
-    if (cause !== null || value === null) {
-      const counted = cause ?? "TOPOLOGY_KEY";
-      counts.set(counted, (counts.get(counted) ?? 0) + 1);
-      if (cause === "SCALAR")
-        for (const scalar of scarceScalars(plan, entry, window)) scarce.add(scalar);
+  const verdicts: Roomy[] = [];
+  const judge = new Judge<Roomy>(state, plan, (cause, entry) => {
+    const room = cause === null ? roomOf(plan, entry, window) : NO_ROOM;
+    const verdict = { cause, nodes: 0, ...room };
+    verdicts.push(verdict);
+    return verdict;
+  });
+  const lacking = new Lacking(plan);
+  const hasAsks = plan.asks.length > 0;
+  let [unlabelled, able] = [0, 0];
+  for (let at = 0; at < state.entries.length; at += 1) {
+    const verdict = judge.look(at, window);
+    const { cause, most: units, free, total } = verdict;
+    const entry = state.entries[at] as NodeEntry;
+    if (cause !== null) {
+      verdict.nodes += 1;
+      if (cause === "SCALAR") lacking.name(entry);
       continue;
     }
-    const berths = berthsOf(plan, entry, window);
+    if (lacking.has(entry)) continue;
+    const value = domainValue(plan, entry);
+    if (value === null) {
+      unlabelled += 1;
+      continue;
+    }
+    able += 1;
+    const most = hasAsks ? Math.min(units, scalarsMost(plan, entry, window)) : units;
     let domain = byValue.get(value);
     if (!domain) byValue.set(value, (domain = { berths: [], room: 0 }));
-    domain.berths.push(berths);
-    domain.room += berths.most;
-    counts.set("GANG", (counts.get("GANG") ?? 0) + 1);
+    domain.berths.push({ entry, most, free, total });
+    domain.room += most;
   }
-  return { nodes: state.nodeCount, counts, scarce, domains: [...byValue.values()] };
+  const counts = countsOf(verdicts, lacking);
+  if (unlabelled > 0) counts.set("TOPOLOGY_KEY", unlabelled);
+  if (able > 0) counts.set("GANG", able);
+  const domains = [...byValue.values()];
+  return { nodes: state.nodeCount, counts, scarce: lacking.scalars, domains };
 }
+
+interface Roomy extends Verdict, Pick<Berths, "most" | "free" | "total"> {}
+
+const NO_ROOM: Pick<Berths, "most" | "free" | "total"> = { most: 0, free: 0, total: 0 };
 
 /** Which domain the node is in; null when it is in none. Without a key all nodes are together. */
 export function domainValue(plan: Plan, entry: NodeEntry): string | null {
@@ -105,18 +127,20 @@ export function domainValue(plan: Plan, entry: NodeEntry): string | null {
   return Object.hasOwn(labels, key) ? (labels[key] as string) : null;
 }
 
-/** Right after `causeOf` found that the node takes a member. */
-export function berthsOf(plan: Plan, entry: NodeEntry, window: Window): Berths {
+/** Right after `causeOf` found that the node takes a member: how many, by its units and its scalars. */
+export function mostOn(plan: Plan, entry: NodeEntry, window: Window): number {
+  return Math.min(roomOf(plan, entry, window).most, scalarsMost(plan, entry, window));
+}
+
+/** The same by its units alone. */
+function roomOf(plan: Plan, entry: NodeEntry, window: Window): typeof NO_ROOM {
   const fit = fitOf(plan, entry);
   const total = fit.scoredTotal;
-  if (plan.whole) return { entry, most: 1, free: total, total };
+  if (plan.whole) return { most: 1, free: total, total };
   const units = isPlain(entry) ? freeUnits({ plan, entry, fit }, window) : plan.units;
   const { scored: free } = units;
-  const most = membersMost(fit.demand, units, {
-    most: Math.min(plan.size, scalarsMost(plan, entry, window)),
-    search: plan.search,
-  });
-  return { entry, most, free, total };
+  const most = membersMost(fit.demand, units, { most: plan.size, search: plan.search });
+  return { most, free, total };
 }
 
 /** Whether all members fit in some topology domain, kept true node by node while the pool changes. */
@@ -145,7 +169,7 @@ export class GangRoom {
     if (!entry || value == null) return;
     const { request, size } = this.#plan;
     const takes = causeOf(this.#plan, entry, request) === null;
-    const most = takes ? berthsOf(this.#plan, entry, request).most : 0;
+    const most = takes ? mostOn(this.#plan, entry, request) : 0;
     const before = this.#room.get(value) ?? 0;
     const after = before + most - (this.#most.get(nodeId) ?? 0);
     this.#most.set(nodeId, most);

@@ -5,13 +5,15 @@
  * scores go to the lower id.
  */
 import type { NodeId, UnitId } from "../ids.ts";
-import type { PlaceRequest, Scalar } from "../model.ts";
-import type { Cause, Reason } from "../refusal.ts";
+import type { PlaceRequest } from "../model.ts";
+import type { Reason } from "../refusal.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import { chooseUnits } from "./choose.ts";
-import { causeOf, isPlain, scarceScalars } from "./fit.ts";
+import { isPlain } from "./fit.ts";
 import { placeGang } from "./gang.ts";
+import { countsOf, Judge, Lacking } from "./judge.ts";
+import type { Verdict } from "./judge.ts";
 import { gpusTaken, wholeScore } from "./node-binding.ts";
 import { fitOf, planOf, scoredMost } from "./plan.ts";
 import type { Plan } from "./plan.ts";
@@ -75,21 +77,29 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
   const unbeatable = plan.whole
     ? Number.POSITIVE_INFINITY
     : bestScore(plan.policy, scoredMost(state, plan), plan.scoredWanted);
-  const counts = new Map<Cause, number>();
-  const scarce = new Set<Scalar>();
-  for (const entry of state.entries) {
-    const cause = causeOf(plan, entry, request);
-    if (cause === null) {
-      top.offer(entry, rate(plan, entry));
-      if (top.worst >= unbeatable) break;
+  const verdicts: Rated[] = [];
+  const judge = new Judge<Rated>(state, plan, (cause, entry) => {
+    const verdict = { cause, nodes: 0, score: cause === null ? rate(plan, entry) : 0 };
+    verdicts.push(verdict);
+    return verdict;
+  });
+  const lacking = new Lacking(plan);
+  for (let at = 0; at < state.entries.length; at += 1) {
+    const verdict = judge.look(at, request);
+    if (verdict.cause !== null) {
+      verdict.nodes += 1;
+      if (verdict.cause === "SCALAR") lacking.name(state.entries[at] as NodeEntry);
       continue;
     }
-    counts.set(cause, (counts.get(cause) ?? 0) + 1);
-    if (cause !== "SCALAR") continue;
-    for (const scalar of scarceScalars(plan, entry, request)) scarce.add(scalar);
+    if (verdict.score <= top.worst) continue;
+    const entry = state.entries[at] as NodeEntry;
+    if (lacking.has(entry)) continue;
+    top.offer(entry, verdict.score);
+    if (top.worst >= unbeatable) break;
   }
   if (top.list.length === 0) {
-    const findings = { nodes: state.nodeCount, counts, scarce, gang: null };
+    const counts = countsOf(verdicts, lacking);
+    const findings = { nodes: state.nodeCount, counts, scarce: lacking.scalars, gang: null };
     return { fits: false, reason: reasonOf(plan, findings, options) };
   }
   const candidates = top.list.map(({ item: entry, score }) => {
@@ -98,6 +108,10 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
     return { nodeId, nodeName, unitIds, score: plan.whole ? wholeScore(entry) : score };
   });
   return { fits: true, candidates, members: candidates.slice(0, 1) };
+}
+
+interface Rated extends Verdict {
+  readonly score: number;
 }
 
 /** Right after `causeOf` found that the node fits: `plan.units` still holds its free units. */

@@ -9,6 +9,9 @@ import { bucketOfNode, bucketOfUnit, isFaulty } from "../rollup/buckets.ts";
 import type { Bucket } from "../rollup/buckets.ts";
 import { type Booking, Calendar } from "./calendar.ts";
 import type { Counters } from "./counters.ts";
+import { makeKey } from "./make.ts";
+import type { Make } from "./make.ts";
+import type { Roster } from "./roster.ts";
 import type { Shape } from "./shape.ts";
 
 /** A started booking is `active`, one that starts later is `reserved`. */
@@ -35,6 +38,7 @@ export interface Term {
 export class NodeEntry {
   readonly node: Node;
   readonly shape: Shape;
+  readonly make: Make;
   readonly calendar: Calendar;
   /** 1 for a unit that is healthy and still reported, by its place in the node's list. */
   readonly usable: Uint8Array;
@@ -52,12 +56,17 @@ export class NodeEntry {
   readonly #bucket: Bucket;
   readonly #unitBuckets: readonly Bucket[];
 
-  /** @param old the same node before this change, whose bookings stay */
-  constructor(node: Node, shape: Shape, old: NodeEntry | undefined) {
+  /** @param of with `old`: the same node before this change, whose bookings stay */
+  constructor(
+    node: Node,
+    of: { readonly shape: Shape; readonly roster: Roster; readonly old: NodeEntry | undefined },
+  ) {
+    const { shape, roster, old } = of;
     this.node = node;
     this.shape = shape;
     this.usable = Uint8Array.from(node.units, (unit) => (isFaulty(node, unit) ? 0 : 1));
     this.faulty = node.units.length - this.usable.reduce((sum, one) => sum + one, 0);
+    this.make = roster.makes.acquire(makeKey(node, shape, this.usable));
     this.#bucket = bucketOfNode(node);
     this.#unitBuckets = node.units.map((unit) => bucketOfUnit(node, unit));
     this.scalarUse = old?.scalarUse ?? new Map<Scalar, ScalarUse>();
@@ -68,7 +77,7 @@ export class NodeEntry {
       this.bookings = old.bookings;
       return;
     }
-    this.calendar = new Calendar(node.units.length);
+    this.calendar = new Calendar(node.units.length, roster.busy);
     this.bookings = {
       active: new Uint32Array(node.units.length),
       reserved: new Uint32Array(node.units.length),
