@@ -9,7 +9,7 @@ import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import type { EarliestStart } from "./earliest-start.ts";
 import { causeOf, healthyEnough, healthyUnits, lastingCause } from "./fit.ts";
-import { domainValue, mostOn } from "./gang.ts";
+import { domainValue, gangFits, mostOn } from "./gang.ts";
 import { Heap } from "./heap.ts";
 import { firstFrom, moreFrom, sureUntil } from "./later.ts";
 import { membersMost } from "./members.ts";
@@ -49,6 +49,9 @@ export function* gangSteps(
   const { start } = plan.request;
   const budget = { steps: options.stepBudget };
   if (start > horizonEnd) return { at: null, searchedTo: horizonEnd };
+  // Mostly the answer, and found without a look at what comes later.
+  if (gangFits(state, plan)) return { at: start, searchedTo: start };
+  yield;
   const domains = yield* domainsOf(state, plan, budget);
   if (isSpent(plan, budget)) return { at: null, searchedTo: start };
   const heap = new Heap<Spot>((spot) => spot.moreFrom);

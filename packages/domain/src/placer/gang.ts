@@ -23,14 +23,27 @@ import { scoreOf } from "./score.ts";
 import { shortfallOf } from "./shortfall.ts";
 import { Top } from "./top.ts";
 
-/** A node that takes one member or more. */
-export interface Berths {
-  readonly entry: NodeEntry;
-  /** Members that it takes, no more than are asked for. */
+/** What a node has for members, by its units. */
+interface Room {
+  /** Members, no more than are asked for. */
   readonly most: number;
   /** Units of the scored class: free in the window, and all. */
   readonly free: number;
   readonly total: number;
+}
+
+/** The same for all nodes of one make with the same units booked. */
+interface RoomVerdict extends Room, Verdict {
+  /** Its place among the verdicts. */
+  readonly number: number;
+}
+
+/** A node that takes one member or more. */
+export interface Berths {
+  readonly entry: NodeEntry;
+  readonly room: RoomVerdict;
+  /** Members that it takes by units and scalars, no more than are asked for. */
+  readonly most: number;
 }
 
 /** Nodes on which members may be together. */
@@ -61,8 +74,13 @@ export function placeGang(
   const walk = walkNodes(state, plan, request);
   const rate = options.fewestGpus ? (b: Berths): number => -gpusTaken(b.entry) : scoreFor(plan);
   let best: Layout | null = null;
+  const seen = new Set<string>();
   for (const domain of walk.domains) {
     if (domain.room < plan.size) continue;
+    // The layout of one that looks the same is as good, and was there first.
+    const looks = walk.domains.length > 1 ? looksOf(domain) : "";
+    if (looks !== "" && seen.has(looks)) continue;
+    seen.add(looks);
     const layout = layOut(plan, domain, rate);
     if (!best || isBetter(plan, layout, best)) best = layout;
   }
@@ -70,16 +88,26 @@ export function placeGang(
   return { fits: false, findings: { ...walk, gang: shortfallOf(plan, walk.domains) } };
 }
 
+/** What a layout is made by: of each node, in order, what it has and how many members it takes. */
+function looksOf({ berths }: TopologyDomain): string {
+  let looks = "";
+  for (const { room, most } of berths) looks += `${room.number} ${most},`;
+  return looks;
+}
+
 interface Walk extends Findings {
   readonly domains: readonly TopologyDomain[];
 }
 
 function walkNodes(state: PoolState, plan: Plan, window: Window): Walk {
-  const byValue = new Map<string, { berths: Berths[]; room: number }>();
-  const verdicts: Roomy[] = [];
-  const judge = new Judge<Roomy>(state, plan, (cause, entry) => {
-    const room = cause === null ? roomOf(plan, entry, window) : NO_ROOM;
-    const verdict = { cause, nodes: 0, ...room };
+  const values =
+    plan.topologyKey === undefined ? null : state.roster.valuesOf(plan.topologyKey, state.entries);
+  const domains: Filling[] = [];
+  const byValue: Filling[] = [];
+  const verdicts: RoomVerdict[] = [];
+  const judge = new Judge<RoomVerdict>(state, plan, (cause, entry) => {
+    const { most, free, total } = cause === null ? roomOf(plan, entry, window) : NO_ROOM;
+    const verdict = { cause, nodes: 0, number: verdicts.length, most, free, total };
     verdicts.push(verdict);
     return verdict;
   });
@@ -87,37 +115,44 @@ function walkNodes(state: PoolState, plan: Plan, window: Window): Walk {
   const hasAsks = plan.asks.length > 0;
   let [unlabelled, able] = [0, 0];
   for (let at = 0; at < state.entries.length; at += 1) {
-    const verdict = judge.look(at, window);
-    const { cause, most: units, free, total } = verdict;
+    const room = judge.look(at, window);
+    const { cause } = room;
     const entry = state.entries[at] as NodeEntry;
     if (cause !== null) {
-      verdict.nodes += 1;
+      room.nodes += 1;
       if (cause === "SCALAR") lacking.name(entry);
       continue;
     }
     if (lacking.has(entry)) continue;
-    const value = domainValue(plan, entry);
-    if (value === null) {
+    const value = values === null ? 0 : (values[at] as number);
+    if (value < 0) {
       unlabelled += 1;
       continue;
     }
     able += 1;
-    const most = hasAsks ? Math.min(units, scalarsMost(plan, entry, window)) : units;
-    let domain = byValue.get(value);
-    if (!domain) byValue.set(value, (domain = { berths: [], room: 0 }));
-    domain.berths.push({ entry, most, free, total });
+    const most = hasAsks ? Math.min(room.most, scalarsMost(plan, entry, window)) : room.most;
+    let domain = byValue[value];
+    if (!domain) domains.push((domain = byValue[value] = { berths: [], room: 0 }));
+    domain.berths.push({ entry, room, most });
     domain.room += most;
   }
   const counts = countsOf(verdicts, lacking);
   if (unlabelled > 0) counts.set("TOPOLOGY_KEY", unlabelled);
   if (able > 0) counts.set("GANG", able);
-  const domains = [...byValue.values()];
   return { nodes: state.nodeCount, counts, scarce: lacking.scalars, domains };
 }
 
-interface Roomy extends Verdict, Pick<Berths, "most" | "free" | "total"> {}
+interface Filling {
+  readonly berths: Berths[];
+  room: number;
+}
 
-const NO_ROOM: Pick<Berths, "most" | "free" | "total"> = { most: 0, free: 0, total: 0 };
+const NO_ROOM: Room = { most: 0, free: 0, total: 0 };
+
+/** Whether all of them fit in some topology domain at the asked start. */
+export function gangFits(state: PoolState, plan: Plan): boolean {
+  return walkNodes(state, plan, plan.request).domains.some(({ room }) => room >= plan.size);
+}
 
 /** Which domain the node is in; null when it is in none. Without a key all nodes are together. */
 export function domainValue(plan: Plan, entry: NodeEntry): string | null {
@@ -133,7 +168,7 @@ export function mostOn(plan: Plan, entry: NodeEntry, window: Window): number {
 }
 
 /** The same by its units alone. */
-function roomOf(plan: Plan, entry: NodeEntry, window: Window): typeof NO_ROOM {
+function roomOf(plan: Plan, entry: NodeEntry, window: Window): Room {
   const fit = fitOf(plan, entry);
   const total = fit.scoredTotal;
   if (plan.whole) return { most: 1, free: total, total };
@@ -192,8 +227,15 @@ type Rate = (berths: Berths, before: number) => number;
 function scoreFor(plan: Plan): Rate {
   if (plan.whole) return ({ entry }) => wholeScore(entry);
   const { policy, scoredWanted } = plan;
-  return ({ free, total }, before) =>
-    scoreOf(policy, { free: free - before * scoredWanted, total }, scoredWanted);
+  const known: number[][] = [];
+  return ({ room: { number, free, total } }, before) => {
+    const scores = (known[number] ??= []);
+    return (scores[before] ??= scoreOf(
+      policy,
+      { free: free - before * scoredWanted, total },
+      scoredWanted,
+    ));
+  };
 }
 
 function layOut(plan: Plan, domain: TopologyDomain, rate: Rate): Layout {
@@ -226,14 +268,13 @@ function isBetter(plan: Plan, a: Layout, b: Layout): boolean {
 }
 
 function membersOf(plan: Plan, layout: Layout, request: PlaceRequest): PlacedMember[] {
-  const rate = scoreFor(plan);
   return [...layout.taken]
     .sort((a, b) => (a.entry.node.id < b.entry.node.id ? -1 : 1))
     .flatMap(({ entry, scores }) => {
       const lists = chooseMembers({ plan, entry }, request, scores.length);
       return lists.map((unitIds, i) => {
         // Whole nodes may have been rated by their GPUs alone.
-        const score = plan.whole ? rate({ entry, most: 1, free: 0, total: 0 }, 0) : scores[i];
+        const score = plan.whole ? wholeScore(entry) : scores[i];
         return { entry, unitIds, score: score as number };
       });
     });

@@ -8,6 +8,9 @@ export const ALIKE = 0;
 export const SERVICED = 1;
 export const APART = 2;
 
+/** Of so many label keys the values are kept. */
+const KEYS_MAX = 8;
+
 export class Roster {
   /** A row for each 32 rows of `busy`, a bit each: whether any unit is booked. */
   readonly anyBusy: BusyTimes = new BusyTimes();
@@ -17,6 +20,8 @@ export class Roster {
   #makeOf = new Int32Array(16);
   #judged = new Uint8Array(16);
   #rows: Int32Array | null = null;
+  /** By label key: what `valuesOf` says, until a node changes. */
+  readonly #values = new Map<string, Int32Array>();
 
   get makeOf(): Int32Array {
     return this.#makeOf;
@@ -31,8 +36,29 @@ export class Roster {
     return (this.#rows ??= Int32Array.from(entries, ({ calendar }) => calendar.row));
   }
 
+  /**
+   * By entry, a number for its value of the label, the same for the same value and counted from 0; -1 where it
+   * has none.
+   */
+  valuesOf(key: string, entries: readonly NodeEntry[]): Int32Array {
+    const known = this.#values.get(key);
+    if (known) return known;
+    const numbers = new Map<string, number>();
+    const values = Int32Array.from(entries, ({ node: { labels } }) => {
+      if (!Object.hasOwn(labels, key)) return -1;
+      const value = labels[key] as string;
+      const number = numbers.get(value) ?? numbers.size;
+      numbers.set(value, number);
+      return number;
+    });
+    if (this.#values.size >= KEYS_MAX) this.#values.clear();
+    this.#values.set(key, values);
+    return values;
+  }
+
   /** After the entry was made or its terms have changed. */
   set({ calendar: { row }, make, node, terms }: NodeEntry): void {
+    this.#values.clear();
     if (row < 0) return;
     if (row >= this.#makeOf.length) {
       const size = 2 * Math.max(row, this.#makeOf.length);
@@ -48,6 +74,7 @@ export class Roster {
 
   /** After an entry has come or gone, or has another row. */
   reorder(): void {
+    this.#values.clear();
     this.#rows = null;
   }
 }
