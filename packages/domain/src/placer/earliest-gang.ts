@@ -11,6 +11,7 @@ import type { EarliestStart } from "./earliest-start.ts";
 import { causeOf, healthyEnough, healthyUnits, lastingCause } from "./fit.ts";
 import { domainValue, gangFits, mostOn } from "./gang.ts";
 import { Heap } from "./heap.ts";
+import type { Heaped } from "./heap.ts";
 import { firstFrom, moreFrom, sureUntil } from "./later.ts";
 import { membersMost } from "./members.ts";
 import { fitOf } from "./plan.ts";
@@ -19,7 +20,7 @@ import type { Plan } from "./plan.ts";
 /** A look at a node with several members costs more than one with one. */
 const STEPS_A_YIELD = 128;
 
-interface Spot {
+interface Spot extends Heaped {
   readonly entry: NodeEntry;
   readonly domain: Domain;
   /** Members, at most, before the instant at which it may be more. */
@@ -63,7 +64,7 @@ export function* gangSteps(
       yield* pause(budget);
       if (isSpent(plan, budget)) return { at: null, searchedTo: Math.max(start, at - 1) };
       look(plan, spot, at);
-      heap.sink();
+      heap.settle(spot);
       touched.add(spot.domain);
     }
     for (const domain of touched) {
@@ -97,7 +98,7 @@ function* domainsOf(state: PoolState, plan: Plan, budget: Budget): Generator<voi
     if (value === null || empty === 0) continue;
     const domain = byValue.get(value) ?? { spots: [], room: 0 };
     byValue.set(value, domain);
-    domain.spots.push({ entry, domain, most: 0, moreFrom: moreAt, sureUntil: 0 });
+    domain.spots.push({ entry, domain, most: 0, moreFrom: moreAt, sureUntil: 0, place: 0 });
     domain.room += empty;
   }
   const large = [...byValue.values()].filter(({ room }) => room >= plan.size);
@@ -137,15 +138,13 @@ function* takesAll(
 ): Generator<void, boolean, void> {
   const { domain, heap, at } = on;
   if (domain.room < plan.size) return false;
-  let isMoved = false;
   for (const spot of domain.spots) {
     if (spot.sureUntil > at) continue;
     yield* pause(budget);
     if (isSpent(plan, budget)) return false;
     look(plan, spot, at);
-    isMoved = true;
+    heap.settle(spot);
     if (domain.room < plan.size) break;
   }
-  if (isMoved) heap.rebuild();
   return domain.room >= plan.size;
 }

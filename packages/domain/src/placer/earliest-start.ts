@@ -35,7 +35,7 @@ export interface EarliestStartOptions {
 }
 
 const STEP_BUDGET = 400_000;
-const STEPS_A_YIELD = 512;
+const STEPS_A_YIELD = 128;
 /** How far after the asked start each span of the search reaches. */
 const SPANS = [0, DAY_MS / 24, DAY_MS / 4, DAY_MS, 7 * DAY_MS, 30 * DAY_MS] as const;
 
@@ -52,7 +52,7 @@ export function earliestStart(
 }
 
 /**
- * The same search, pausing every few hundred steps (well under 5 ms) so that a caller can let others
+ * The same search, pausing every hundred steps (well under 5 ms) so that a caller can let others
  * run. When the state changed during a pause, it begins anew and then runs through without a pause, so
  * the answer is always exact for the state that the caller has in its hands.
  */

@@ -32,11 +32,7 @@ export interface Verdict {
  * What a verdict says besides. Called right after `cause` was found: when it is null, `plan.units` holds the
  * free units, as after `causeOf`.
  */
-export type Find<V extends Verdict> = (
-  cause: Cause | null,
-  entry: NodeEntry,
-  window: Window,
-) => V;
+export type Find<V extends Verdict> = (cause: Cause | null, entry: NodeEntry, window: Window) => V;
 
 /** What is known of a make. */
 interface OfMake<V> {
@@ -103,9 +99,7 @@ export class Judge<V extends Verdict> {
     }
     const entry = this.#entry(at);
     const fit = fitOf(this.#plan, entry);
-    return (
-      lastingCause(this.#plan, entry, fit) !== null || !healthyEnough(this.#plan, entry, fit)
-    );
+    return lastingCause(this.#plan, entry, fit) !== null || !healthyEnough(this.#plan, entry, fit);
   }
 
   /** Whether nothing of the node is booked, as far as that is known for many nodes at once. */

@@ -305,7 +305,11 @@ export class PoolState {
       this.entries.splice(at, 1);
       return;
     }
-    const entry = new NodeEntry(next, { shape: this.shapes.acquire(next), roster: this.roster, old });
+    const entry = new NodeEntry(next, {
+      shape: this.shapes.acquire(next),
+      roster: this.roster,
+      old,
+    });
     if (old && old.calendar !== entry.calendar) old.calendar.close();
     entry.setTerms(this.#ringFences.on(id));
     this.roster.set(entry);
