@@ -11,7 +11,7 @@ import { missesMust, summarize } from "./figure.ts";
 import type { Figure, Run, Summary } from "./figure.ts";
 
 /** Each is the file of that name, which exports `run`. */
-const BENCHES = ["placer", "booking", "load", "start", "console"] as const;
+const BENCHES = ["placer", "booking", "load", "start", "console", "scale"] as const;
 
 interface Report {
   readonly bench: string;
