@@ -11,6 +11,8 @@ export interface Make {
   readonly key: string;
   /** A small number of its own within the pool; that of a make which no node has any more is given anew. */
   readonly number: number;
+  /** By unit, 1 for one that is sound and still there. */
+  readonly usable: Uint8Array;
 }
 
 /** Hands out one object for equal makes. */
@@ -18,13 +20,13 @@ export class Makes {
   readonly #known = new Map<string, { readonly make: Make; nodes: number }>();
   readonly #free: number[] = [];
 
-  acquire(key: string): Make {
+  acquire(key: string, usable: Uint8Array): Make {
     const known = this.#known.get(key);
     if (known) {
       known.nodes += 1;
       return known.make;
     }
-    const make = { key, number: this.#free.pop() ?? this.#known.size };
+    const make = { key, number: this.#free.pop() ?? this.#known.size, usable };
     this.#known.set(key, { make, nodes: 1 });
     return make;
   }

@@ -122,7 +122,8 @@ function poolNamed(id: PoolId): PoolSnapshot {
   const snapshot = syntheticPool({ nodes: world.nodes, full: 50, future: 0 });
   const quotas = [{ tenantId: TENANT, resource: "gpu", max: world.nodes * GPUS }];
   const config = snapshot.config && { ...snapshot.config, id, quotas };
-  return { ...snapshot, gateId: id, config };
+  // Strings that were put together hold on to their parts; what a database sends does not.
+  return JSON.parse(JSON.stringify({ ...snapshot, gateId: id, config })) as PoolSnapshot;
 }
 
 function resident(): number {
