@@ -190,7 +190,11 @@ export class GangRoom {
   constructor(state: PoolState, plan: Plan) {
     this.#state = state;
     this.#plan = plan;
-    for (const { node } of state.entries) this.look(node.id);
+    for (const { berths, room } of walkNodes(state, plan, plan.request).domains) {
+      for (const { entry, most } of berths) this.#most.set(entry.node.id, most);
+      this.#room.set(domainValue(plan, (berths[0] as Berths).entry) ?? "", room);
+      this.#able += Number(room >= plan.size);
+    }
   }
 
   get fits(): boolean {
