@@ -45,13 +45,17 @@ async function live(on: Engine): Promise<Figure[]> {
   const loaded = await loadPools(on);
   const held = resident() - empty;
   const started = performance.now();
+  const cpu = process.cpuUsage();
   const until = started + world.seconds * 1_000;
   const random = randomFrom(5);
   await Promise.all(
     Array.from({ length: world.callers }, () => call(on, { loaded, until, random })),
   );
   const seconds = (performance.now() - started) / 1_000;
-  return figures({ loaded: loaded.length, held, seconds, after: resident() - empty });
+  const { user, system } = process.cpuUsage(cpu);
+  const cpuSeconds = (user + system) / 1e6;
+  const after = resident() - empty;
+  return figures({ loaded: loaded.length, held, seconds, cpuSeconds, after });
 }
 
 /** Until all are there, or the process holds as much as it may. */
@@ -131,13 +135,16 @@ function resident(): number {
   return process.memoryUsage.rss();
 }
 
-function figures(found: {
-  loaded: number;
-  held: number;
-  seconds: number;
-  after: number;
-}): Figure[] {
-  const { loaded, held, seconds, after } = found;
+interface Found {
+  readonly loaded: number;
+  readonly held: number;
+  readonly seconds: number;
+  /** Of all threads: less than `seconds` when other processes had the machine. */
+  readonly cpuSeconds: number;
+  readonly after: number;
+}
+
+function figures({ loaded, held, seconds, cpuSeconds, after }: Found): Figure[] {
   const units = loaded * world.nodes * GPUS;
   const lower = { direction: "lower" } as const;
   const higher = { direction: "higher" } as const;
@@ -150,6 +157,12 @@ function figures(found: {
     { ...lower, id: "resident-after", value: Math.round(after / KIB ** 2), unit: "MiB" },
     { ...lower, id: "resident-a-unit", value: Math.round(held / units), unit: "B" },
     { ...higher, id: "mutations", value: measured.took.length / seconds, unit: "1/s" },
+    {
+      ...higher,
+      id: "mutations-a-cpu-second",
+      value: measured.took.length / cpuSeconds,
+      unit: "1/s",
+    },
     { ...lower, id: "refused", value: measured.refused, unit: "calls" },
     { ...higher, id: "batch-size.mean", value: mean(sizes), unit: "calls" },
     { ...higher, id: "batch-size.max", value: Math.max(...sizes), unit: "calls" },
