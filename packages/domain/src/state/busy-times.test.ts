@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { BusyTimes, MANY } from "./busy-times.ts";
+import { Calendar } from "./calendar.ts";
 
 const UNITS = 3;
 const END = 12;
@@ -92,4 +93,18 @@ test("a window with more steps than are read is answered with MANY, a narrow one
   expect(busy.during(row, 0, 400)).toBe(MANY);
   expect(busy.during(row, 101, 102)).toBe(0);
   expect(busy.during(row, 101, 103)).toBe(1);
+});
+
+test("a calendar says which units are booked where its row has too many steps, and otherwise the same", () => {
+  const busy = new BusyTimes(new BusyTimes());
+  const calendar = new Calendar(3, busy);
+  for (let at = 0; at < 200; at += 2)
+    calendar.insert(at % 3, { start: at, end: at + 1, reservationId: `rsv_${at}` });
+  expect(busy.during(calendar.row, 0, 400)).toBe(MANY);
+  expect(calendar.bookedIn({ start: 0, end: 400 })).toBe(0b111);
+  for (let start = 0; start < 40; start += 1) {
+    const window = { start, end: start + 3 };
+    expect(calendar.bookedIn(window)).toBe(busy.during(calendar.row, window.start, window.end));
+  }
+  expect(new Calendar(33, busy).row).toBe(-1);
 });
