@@ -44,6 +44,8 @@ interface OfMake<V> {
   readonly matters: number;
   /** By the booked ones of these. */
   readonly bySet: Sets<V>;
+  /** With none of them booked; null until one was looked at. */
+  quiet: V | null;
 }
 
 /** Something by set of units. */
@@ -58,6 +60,8 @@ export class Judge<V extends Verdict> {
   readonly #entries: readonly NodeEntry[];
   readonly #roster: PoolState["roster"];
   readonly #rows: Int32Array;
+  readonly #makeOf: Int32Array;
+  readonly #judged: Uint8Array;
   readonly #byMake: (OfMake<V> | undefined)[] = [];
   readonly #hasOwn: boolean;
   /** By 32 rows: those with something booked in the request's window; `MANY` until it is looked at. */
@@ -69,6 +73,8 @@ export class Judge<V extends Verdict> {
     this.#entries = state.entries;
     this.#roster = state.roster;
     this.#rows = state.roster.rowsOf(state.entries);
+    this.#makeOf = state.roster.makeOf;
+    this.#judged = state.roster.judged;
     this.#busy = new Float64Array((state.roster.makeOf.length >> 5) + 1).fill(MANY);
     this.#hasOwn = plan.pinned !== null || plan.labelled.length > 0;
   }
@@ -76,19 +82,32 @@ export class Judge<V extends Verdict> {
   /** @param at the node's place among the entries */
   look(at: number, window: Window): V {
     const row = this.#rows[at] as number;
+    // Most nodes of a walk end here, so it is kept short.
+    if (!this.#hasOwn && row >= 0 && window === this.#plan.request) {
+      const known = this.#byMake[this.#makeOf[row] as number];
+      if (known?.never) return known.never;
+      if (known?.quiet && this.#judged[row] === ALIKE) {
+        const busy = this.#busy[row >> 5] as number;
+        if (busy !== MANY && (busy & (1 << (row & 31))) === 0) return known.quiet;
+      }
+    }
+    return this.#lookClosely(at, window);
+  }
+
+  #lookClosely(at: number, window: Window): V {
+    const row = this.#rows[at] as number;
     if (row < 0 || (this.#hasOwn && this.#isOwn(at))) return this.#alone(at, window);
     const known = this.#make(at);
     if (known.never !== null) return known.never;
-    const judged = this.#roster.judged[row] as number;
+    const judged = this.#judged[row] as number;
     if (judged !== ALIKE && (judged === APART || this.#isServiced(at, window)))
       return this.#alone(at, window);
     if (known.unsound !== null) return known.unsound;
     const set = this.#isQuiet(row, window) ? 0 : this.#booked(at, window) & known.matters;
-    const verdict = known.bySet.get(set);
-    if (verdict !== undefined) return verdict;
-    const found = this.#alone(at, window);
-    known.bySet.set(set, found);
-    return found;
+    let verdict = known.bySet.get(set);
+    if (verdict === undefined) known.bySet.set(set, (verdict = this.#alone(at, window)));
+    if (set === 0) known.quiet = verdict;
+    return verdict;
   }
 
   /** Whether nothing that ends will make the node fit. */
@@ -145,7 +164,7 @@ export class Judge<V extends Verdict> {
   }
 
   #make(at: number): OfMake<V> {
-    const number = this.#roster.makeOf[this.#rows[at] as number] as number;
+    const number = this.#makeOf[this.#rows[at] as number] as number;
     return this.#byMake[number] ?? (this.#byMake[number] = this.#judgeMake(this.#entry(at)));
   }
 
@@ -159,6 +178,7 @@ export class Judge<V extends Verdict> {
       unsound: isSound ? null : this.#find("UNHEALTHY", entry, plan.request),
       matters: fit.places.reduce((set, place) => set | (1 << place), 0),
       bySet: setsOf<V>(fit.places),
+      quiet: null,
     };
   }
 }

@@ -84,6 +84,7 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
     return verdict;
   });
   const lacking = new Lacking(plan);
+  let worst = top.worst;
   for (let at = 0; at < state.entries.length; at += 1) {
     const verdict = judge.look(at, request);
     if (verdict.cause !== null) {
@@ -91,11 +92,12 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
       if (verdict.cause === "SCALAR") lacking.name(state.entries[at] as NodeEntry);
       continue;
     }
-    if (verdict.score <= top.worst) continue;
+    if (verdict.score <= worst) continue;
     const entry = state.entries[at] as NodeEntry;
     if (lacking.has(entry)) continue;
     top.offer(entry, verdict.score);
-    if (top.worst >= unbeatable) break;
+    worst = top.worst;
+    if (worst >= unbeatable) break;
   }
   if (top.list.length === 0) {
     const counts = countsOf(verdicts, lacking);
