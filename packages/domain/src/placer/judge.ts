@@ -46,7 +46,13 @@ interface OfMake<V> {
   readonly bySet: Sets<V>;
   /** With none of them booked; null until one was looked at. */
   quiet: V | null;
+  /** A member wants every unit of the node, so it is one verdict whichever are booked; null until one was looked at. */
+  taken: V | null;
+  readonly wantsAll: boolean;
 }
+
+/** In place of the summary of 32 rows that is too long to read: each may have something booked. */
+const PERHAPS: number = 2 * MANY - 1;
 
 /** Something by set of units. */
 interface Sets<V> {
@@ -86,9 +92,11 @@ export class Judge<V extends Verdict> {
     if (!this.#hasOwn && row >= 0 && window === this.#plan.request) {
       const known = this.#byMake[this.#makeOf[row] as number];
       if (known?.never) return known.never;
-      if (known?.quiet && this.#judged[row] === ALIKE) {
+      if (known && this.#judged[row] === ALIKE) {
         const busy = this.#busy[row >> 5] as number;
-        if (busy !== MANY && (busy & (1 << (row & 31))) === 0) return known.quiet;
+        const isQuiet = (busy & (1 << (row & 31))) === 0;
+        if (isQuiet && known.quiet && busy !== MANY) return known.quiet;
+        if (!isQuiet && known.taken && busy !== PERHAPS) return known.taken;
       }
     }
     return this.#lookClosely(at, window);
@@ -107,6 +115,7 @@ export class Judge<V extends Verdict> {
     let verdict = known.bySet.get(set);
     if (verdict === undefined) known.bySet.set(set, (verdict = this.#alone(at, window)));
     if (set === 0) known.quiet = verdict;
+    else if (known.wantsAll) known.taken = verdict;
     return verdict;
   }
 
@@ -128,7 +137,7 @@ export class Judge<V extends Verdict> {
     let busy = this.#busy[group] as number;
     if (busy === MANY) {
       busy = this.#roster.anyBusy.during(group, window.start, window.end);
-      if (busy === MANY) busy = -1;
+      if (busy === MANY) busy = PERHAPS;
       this.#busy[group] = busy;
     }
     return (busy & (1 << (row & 31))) === 0;
@@ -179,6 +188,8 @@ export class Judge<V extends Verdict> {
       matters: fit.places.reduce((set, place) => set | (1 << place), 0),
       bySet: setsOf<V>(fit.places),
       quiet: null,
+      taken: null,
+      wantsAll: fit.wanted === entry.node.units.length && fit.places.length === fit.wanted,
     };
   }
 }
