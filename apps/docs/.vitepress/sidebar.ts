@@ -40,6 +40,7 @@ const REFERENCE: readonly Item[] = [
   { text: "Settings", link: "/reference/settings" },
   { text: "Metrics", link: "/reference/metrics" },
   { text: "Versions and support", link: "/reference/support" },
+  { text: "Tables on shards", link: "/reference/shards" },
   { text: "Words", link: "/reference/words" },
 ];
 

@@ -151,7 +151,7 @@ export type { Ask, Weighed } from "./state/demand-mix.ts";
 export type { DueItem } from "./state/due-queue.ts";
 export { PoolState } from "./state/pool-state.ts";
 export type { StateDelta } from "./state/pool-state.ts";
-export { timeline } from "./timeline.ts";
+export { timeline, timelineSteps } from "./timeline.ts";
 export type { Timeline, TimelineBucket, TimelineWindow } from "./timeline.ts";
 export { EVENT_TYPES, frees } from "./turn.ts";
 export type { Change, DomainEvent, EventType, Turn } from "./turn.ts";

@@ -13,6 +13,7 @@ import { generateErrors } from "./gen-errors.ts";
 import { generateLlms } from "./gen-llms.ts";
 import { generateMethods } from "./gen-methods.ts";
 import { generateOpenapi } from "./gen-openapi.ts";
+import { generateShards } from "./gen-shards.ts";
 import { generateServerPages } from "./gen-server-pages.ts";
 import { generateSupport } from "./gen-support.ts";
 import { readWire } from "./wire-schema.ts";
@@ -36,6 +37,7 @@ const GENERATORS: readonly (() => readonly Generated[] | Promise<readonly Genera
   generateErrors,
   () => [generateAdrIndex()],
   () => [generateSupport()],
+  () => [generateShards()],
   generateServerPages,
   generateCliPage,
 ];

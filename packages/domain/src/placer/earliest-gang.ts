@@ -9,8 +9,9 @@ import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import type { EarliestStart } from "./earliest-start.ts";
 import { causeOf, healthyEnough, healthyUnits, lastingCause } from "./fit.ts";
-import { berthsOf, domainValue } from "./gang.ts";
+import { domainValue, gangFits, mostOn } from "./gang.ts";
 import { Heap } from "./heap.ts";
+import type { Heaped } from "./heap.ts";
 import { firstFrom, moreFrom, sureUntil } from "./later.ts";
 import { membersMost } from "./members.ts";
 import { fitOf } from "./plan.ts";
@@ -19,7 +20,7 @@ import type { Plan } from "./plan.ts";
 /** A look at a node with several members costs more than one with one. */
 const STEPS_A_YIELD = 128;
 
-interface Spot {
+interface Spot extends Heaped {
   readonly entry: NodeEntry;
   readonly domain: Domain;
   /** Members, at most, before the instant at which it may be more. */
@@ -49,6 +50,9 @@ export function* gangSteps(
   const { start } = plan.request;
   const budget = { steps: options.stepBudget };
   if (start > horizonEnd) return { at: null, searchedTo: horizonEnd };
+  // Mostly the answer, and found without a look at what comes later.
+  if (gangFits(state, plan)) return { at: start, searchedTo: start };
+  yield;
   const domains = yield* domainsOf(state, plan, budget);
   if (isSpent(plan, budget)) return { at: null, searchedTo: start };
   const heap = new Heap<Spot>((spot) => spot.moreFrom);
@@ -60,7 +64,7 @@ export function* gangSteps(
       yield* pause(budget);
       if (isSpent(plan, budget)) return { at: null, searchedTo: Math.max(start, at - 1) };
       look(plan, spot, at);
-      heap.sink();
+      heap.settle(spot);
       touched.add(spot.domain);
     }
     for (const domain of touched) {
@@ -94,7 +98,7 @@ function* domainsOf(state: PoolState, plan: Plan, budget: Budget): Generator<voi
     if (value === null || empty === 0) continue;
     const domain = byValue.get(value) ?? { spots: [], room: 0 };
     byValue.set(value, domain);
-    domain.spots.push({ entry, domain, most: 0, moreFrom: moreAt, sureUntil: 0 });
+    domain.spots.push({ entry, domain, most: 0, moreFrom: moreAt, sureUntil: 0, place: 0 });
     domain.room += empty;
   }
   const large = [...byValue.values()].filter(({ room }) => room >= plan.size);
@@ -118,7 +122,7 @@ function look(plan: Plan, spot: Spot, at: number): void {
   const { entry, domain } = spot;
   const window = { start: at, end: at + plan.request.end - plan.request.start };
   const cause = causeOf(plan, entry, window);
-  const most = cause === null ? berthsOf(plan, entry, window).most : 0;
+  const most = cause === null ? mostOn(plan, entry, window) : 0;
   domain.room += most - spot.most;
   spot.most = most;
   const here = { plan, entry, window };
@@ -134,15 +138,13 @@ function* takesAll(
 ): Generator<void, boolean, void> {
   const { domain, heap, at } = on;
   if (domain.room < plan.size) return false;
-  let isMoved = false;
   for (const spot of domain.spots) {
     if (spot.sureUntil > at) continue;
     yield* pause(budget);
     if (isSpent(plan, budget)) return false;
     look(plan, spot, at);
-    isMoved = true;
+    heap.settle(spot);
     if (domain.room < plan.size) break;
   }
-  if (isMoved) heap.rebuild();
   return domain.room >= plan.size;
 }

@@ -9,9 +9,11 @@ import type { PlaceRequest } from "../model.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import { gangSteps } from "./earliest-gang.ts";
-import { causeOf, healthyEnough, lastingCause } from "./fit.ts";
+import { asksScalars, lacksScalar } from "./fit.ts";
+import { Judge } from "./judge.ts";
+import type { Verdict } from "./judge.ts";
 import { firstFrom } from "./later.ts";
-import { fitOf, planOf } from "./plan.ts";
+import { planOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
 export interface EarliestStart {
@@ -33,7 +35,7 @@ export interface EarliestStartOptions {
 }
 
 const STEP_BUDGET = 400_000;
-const STEPS_A_YIELD = 512;
+const STEPS_A_YIELD = 128;
 /** How far after the asked start each span of the search reaches. */
 const SPANS = [0, DAY_MS / 24, DAY_MS / 4, DAY_MS, 7 * DAY_MS, 30 * DAY_MS] as const;
 
@@ -50,7 +52,7 @@ export function earliestStart(
 }
 
 /**
- * The same search, pausing every few hundred steps (well under 5 ms) so that a caller can let others
+ * The same search, pausing every hundred steps (well under 5 ms) so that a caller can let others
  * run. When the state changed during a pause, it begins anew and then runs through without a pause, so
  * the answer is always exact for the state that the caller has in its hands.
  */
@@ -78,9 +80,10 @@ function* searchSteps(
   const plan = planOf(state, request, options);
   if (plan.size > 1) return yield* gangSteps(state, plan, { horizonEnd, stepBudget });
   /** For each node: it does not fit before this. */
-  const notBefore = Float64Array.from(state.entries, (entry) =>
-    isHopeless(plan, entry) ? Number.POSITIVE_INFINITY : request.start,
-  );
+  const judge = new Judge<Verdict>(state, plan, (cause) => ({ cause, nodes: 0 }));
+  const notBefore = new Float64Array(state.nodeCount);
+  for (let i = 0; i < notBefore.length; i += 1)
+    notBefore[i] = judge.isHopeless(i) ? Number.POSITIVE_INFINITY : request.start;
   let searchedTo = request.start;
   let steps = 0;
   // Out of steps over domains, "does not fit" is no longer certain.
@@ -88,13 +91,12 @@ function* searchSteps(
   for (const limit of limits(request.start, horizonEnd)) {
     let best = Number.POSITIVE_INFINITY;
     for (let i = 0; i < notBefore.length; i += 1) {
-      const entry = state.entries[i] as NodeEntry;
       while ((notBefore[i] as number) <= limit && (notBefore[i] as number) < best) {
         if (steps >= stepBudget) return { at: null, searchedTo };
         steps += 1;
         if (steps % STEPS_A_YIELD === 0) yield;
         const at = notBefore[i] as number;
-        const next = nextTry(plan, entry, at);
+        const next = nextTry({ plan, judge, entry: state.entries[i] as NodeEntry }, i, at);
         if (plan.search.stepsLeft <= 0) return { at: null, searchedTo };
         if (next === at) best = at;
         else notBefore[i] = next;
@@ -112,16 +114,18 @@ function limits(start: number, horizonEnd: number): number[] {
   return [...inside, horizonEnd];
 }
 
-/** Nothing that ends will make this node fit. */
-function isHopeless(plan: Plan, entry: NodeEntry): boolean {
-  const fit = fitOf(plan, entry);
-  return lastingCause(plan, entry, fit) !== null || !healthyEnough(plan, entry, fit);
-}
-
 /** `at` itself when the node fits there; else a later instant before which it cannot. */
-function nextTry(plan: Plan, entry: NodeEntry, at: number): number {
-  const window = { start: at, end: at + plan.request.end - plan.request.start };
-  const cause = causeOf(plan, entry, window);
-  if (cause === null) return at;
-  return firstFrom({ plan, entry, window }, cause);
+function nextTry(
+  of: { readonly plan: Plan; readonly judge: Judge<Verdict>; readonly entry: NodeEntry },
+  place: number,
+  at: number,
+): number {
+  const { plan, judge, entry } = of;
+  const { request } = plan;
+  const window =
+    at === request.start ? request : { start: at, end: at + request.end - request.start };
+  const { cause } = judge.look(place, window);
+  if (cause !== null) return firstFrom({ plan, entry, window }, cause);
+  if (!asksScalars(plan) || !lacksScalar(plan, entry, window)) return at;
+  return firstFrom({ plan, entry, window }, "SCALAR");
 }

@@ -35,6 +35,13 @@ export interface Window {
 
 /** Null when it fits; then `plan.units` holds the free units (see `freeUnits`) unless all were (`isPlain`). */
 export function causeOf(plan: Plan, entry: NodeEntry, window: Window): Cause | null {
+  const cause = unitsCause(plan, entry, window);
+  if (cause !== null) return cause;
+  return asksScalars(plan) && lacksScalar(plan, entry, window) ? "SCALAR" : null;
+}
+
+/** The same without the scalars in use. */
+export function unitsCause(plan: Plan, entry: NodeEntry, window: Window): Cause | null {
   const fit = fitOf(plan, entry);
   const lasting = lastingCause(plan, entry, fit);
   if (lasting) return lasting;
@@ -48,8 +55,16 @@ export function causeOf(plan: Plan, entry: NodeEntry, window: Window): Cause | n
     if (!enough(fit.demand, free.masks, free.size)) return "BUSY";
     if (!canSeat(fit.demand, free, plan.search)) return "NVLINK";
   }
-  const asks = plan.whole || plan.asks.length > 0;
-  return asks && scarceScalars(plan, entry, window).length > 0 ? "SCALAR" : null;
+  return null;
+}
+
+export function asksScalars(plan: Plan): boolean {
+  return plan.whole || plan.asks.length > 0;
+}
+
+/** Whether some instant of the window leaves it too little of a scalar, of which it has enough in all. */
+export function lacksScalar(plan: Plan, entry: NodeEntry, window: Window): boolean {
+  return entry.scalarUse.size > 0 && scarceScalars(plan, entry, window).length > 0;
 }
 
 /** Whether all of its units are free at all times, for everyone. */
@@ -155,7 +170,7 @@ export function scalarsMost(plan: Plan, entry: NodeEntry, window: Window): numbe
   return most;
 }
 
-function carries(
+export function carries(
   labels: Readonly<Record<string, string>>,
   asked: Readonly<Record<string, string>>,
 ): boolean {

@@ -6,14 +6,15 @@
  * that is left with the least room (with the policy `spread`: with the most).
  */
 import type { NodeId, UnitId } from "../ids.ts";
-import type { PlaceRequest, Scalar } from "../model.ts";
-import type { Cause } from "../refusal.ts";
+import type { PlaceRequest } from "../model.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import { chooseMembers } from "./choose.ts";
-import { causeOf, freeUnits, isPlain, scalarsMost, scarceScalars } from "./fit.ts";
+import { causeOf, freeUnits, isPlain, scalarsMost } from "./fit.ts";
 import type { Window } from "./fit.ts";
 import { memberScore } from "./growth.ts";
+import { countsOf, Judge, Lacking } from "./judge.ts";
+import type { Verdict } from "./judge.ts";
 import { membersMost } from "./members.ts";
 import { gpusTaken, wholeScore } from "./node-binding.ts";
 import { fitOf } from "./plan.ts";
@@ -22,14 +23,27 @@ import type { Findings } from "./reason.ts";
 import { shortfallOf } from "./shortfall.ts";
 import { Top } from "./top.ts";
 
-/** A node that takes one member or more. */
-export interface Berths {
-  readonly entry: NodeEntry;
-  /** Members that it takes, no more than are asked for. */
+/** What a node has for members, by its units. */
+interface Room {
+  /** Members, no more than are asked for. */
   readonly most: number;
   /** Units of the scored class: free in the window, and all. */
   readonly free: number;
   readonly total: number;
+}
+
+/** The same for all nodes of one make with the same units booked. */
+interface RoomVerdict extends Room, Verdict {
+  /** Its place among the verdicts. */
+  readonly number: number;
+}
+
+/** A node that takes one member or more. */
+export interface Berths {
+  readonly entry: NodeEntry;
+  readonly room: RoomVerdict;
+  /** Members that it takes by units and scalars, no more than are asked for. */
+  readonly most: number;
 }
 
 /** Nodes on which members may be together. */
@@ -60,8 +74,13 @@ export function placeGang(
   const walk = walkNodes(state, plan, request);
   const rate = options.fewestGpus ? (b: Berths): number => -gpusTaken(b.entry) : scoreFor(plan);
   let best: Layout | null = null;
+  const seen = new Set<string>();
   for (const domain of walk.domains) {
     if (domain.room < plan.size) continue;
+    // The layout of one that looks the same is as good, and was there first.
+    const looks = walk.domains.length > 1 ? looksOf(domain) : "";
+    if (looks !== "" && seen.has(looks)) continue;
+    seen.add(looks);
     const layout = layOut(plan, domain, rate);
     if (!best || isBetter(plan, layout, best)) best = layout;
   }
@@ -69,32 +88,70 @@ export function placeGang(
   return { fits: false, findings: { ...walk, gang: shortfallOf(plan, walk.domains) } };
 }
 
+/** What a layout is made by: of each node, in order, what it has and how many members it takes. */
+function looksOf({ berths }: TopologyDomain): string {
+  let looks = "";
+  for (const { room, most } of berths) looks += `${room.number} ${most},`;
+  return looks;
+}
+
 interface Walk extends Findings {
   readonly domains: readonly TopologyDomain[];
 }
 
 function walkNodes(state: PoolState, plan: Plan, window: Window): Walk {
-  const counts = new Map<Cause, number>();
-  const scarce = new Set<Scalar>();
-  const byValue = new Map<string, { berths: Berths[]; room: number }>();
-  for (const entry of state.entries) {
-    const value = domainValue(plan, entry);
-    const cause = causeOf(plan, entry, window) ?? (value === null ? "TOPOLOGY_KEY" : null);
-    if (cause !== null || value === null) {
-      const counted = cause ?? "TOPOLOGY_KEY";
-      counts.set(counted, (counts.get(counted) ?? 0) + 1);
-      if (cause === "SCALAR")
-        for (const scalar of scarceScalars(plan, entry, window)) scarce.add(scalar);
+  const values =
+    plan.topologyKey === undefined ? null : state.roster.valuesOf(plan.topologyKey, state.entries);
+  const domains: Filling[] = [];
+  const byValue: Filling[] = [];
+  const verdicts: RoomVerdict[] = [];
+  const judge = new Judge<RoomVerdict>(state, plan, (cause, entry) => {
+    const { most, free, total } = cause === null ? roomOf(plan, entry, window) : NO_ROOM;
+    const verdict = { cause, nodes: 0, number: verdicts.length, most, free, total };
+    verdicts.push(verdict);
+    return verdict;
+  });
+  const lacking = new Lacking(plan);
+  const hasAsks = plan.asks.length > 0;
+  let [unlabelled, able] = [0, 0];
+  for (let at = 0; at < state.entries.length; at += 1) {
+    const room = judge.look(at, window);
+    const { cause } = room;
+    const entry = state.entries[at] as NodeEntry;
+    if (cause !== null) {
+      room.nodes += 1;
+      if (cause === "SCALAR") lacking.name(entry);
       continue;
     }
-    const berths = berthsOf(plan, entry, window);
-    let domain = byValue.get(value);
-    if (!domain) byValue.set(value, (domain = { berths: [], room: 0 }));
-    domain.berths.push(berths);
-    domain.room += berths.most;
-    counts.set("GANG", (counts.get("GANG") ?? 0) + 1);
+    if (lacking.has(entry)) continue;
+    const value = values === null ? 0 : (values[at] as number);
+    if (value < 0) {
+      unlabelled += 1;
+      continue;
+    }
+    able += 1;
+    const most = hasAsks ? Math.min(room.most, scalarsMost(plan, entry, window)) : room.most;
+    let domain = byValue[value];
+    if (!domain) domains.push((domain = byValue[value] = { berths: [], room: 0 }));
+    domain.berths.push({ entry, room, most });
+    domain.room += most;
   }
-  return { nodes: state.nodeCount, counts, scarce, domains: [...byValue.values()] };
+  const counts = countsOf(verdicts, lacking);
+  if (unlabelled > 0) counts.set("TOPOLOGY_KEY", unlabelled);
+  if (able > 0) counts.set("GANG", able);
+  return { nodes: state.nodeCount, counts, scarce: lacking.scalars, domains };
+}
+
+interface Filling {
+  readonly berths: Berths[];
+  room: number;
+}
+
+const NO_ROOM: Room = { most: 0, free: 0, total: 0 };
+
+/** Whether all of them fit in some topology domain at the asked start. */
+export function gangFits(state: PoolState, plan: Plan): boolean {
+  return walkNodes(state, plan, plan.request).domains.some(({ room }) => room >= plan.size);
 }
 
 /** Which domain the node is in; null when it is in none. Without a key all nodes are together. */
@@ -105,18 +162,20 @@ export function domainValue(plan: Plan, entry: NodeEntry): string | null {
   return Object.hasOwn(labels, key) ? (labels[key] as string) : null;
 }
 
-/** Right after `causeOf` found that the node takes a member. */
-export function berthsOf(plan: Plan, entry: NodeEntry, window: Window): Berths {
+/** Right after `causeOf` found that the node takes a member: how many, by its units and its scalars. */
+export function mostOn(plan: Plan, entry: NodeEntry, window: Window): number {
+  return Math.min(roomOf(plan, entry, window).most, scalarsMost(plan, entry, window));
+}
+
+/** The same by its units alone. */
+function roomOf(plan: Plan, entry: NodeEntry, window: Window): Room {
   const fit = fitOf(plan, entry);
   const total = fit.scoredTotal;
-  if (plan.whole) return { entry, most: 1, free: total, total };
+  if (plan.whole) return { most: 1, free: total, total };
   const units = isPlain(entry) ? freeUnits({ plan, entry, fit }, window) : plan.units;
   const { scored: free } = units;
-  const most = membersMost(fit.demand, units, {
-    most: Math.min(plan.size, scalarsMost(plan, entry, window)),
-    search: plan.search,
-  });
-  return { entry, most, free, total };
+  const most = membersMost(fit.demand, units, { most: plan.size, search: plan.search });
+  return { most, free, total };
 }
 
 /** Whether all members fit in some topology domain, kept true node by node while the pool changes. */
@@ -131,7 +190,11 @@ export class GangRoom {
   constructor(state: PoolState, plan: Plan) {
     this.#state = state;
     this.#plan = plan;
-    for (const { node } of state.entries) this.look(node.id);
+    for (const { berths, room } of walkNodes(state, plan, plan.request).domains) {
+      for (const { entry, most } of berths) this.#most.set(entry.node.id, most);
+      this.#room.set(domainValue(plan, (berths[0] as Berths).entry) ?? "", room);
+      this.#able += Number(room >= plan.size);
+    }
   }
 
   get fits(): boolean {
@@ -145,7 +208,7 @@ export class GangRoom {
     if (!entry || value == null) return;
     const { request, size } = this.#plan;
     const takes = causeOf(this.#plan, entry, request) === null;
-    const most = takes ? berthsOf(this.#plan, entry, request).most : 0;
+    const most = takes ? mostOn(this.#plan, entry, request) : 0;
     const before = this.#room.get(value) ?? 0;
     const after = before + most - (this.#most.get(nodeId) ?? 0);
     this.#most.set(nodeId, most);
@@ -168,8 +231,15 @@ type Rate = (berths: Berths, before: number) => number;
 function scoreFor(plan: Plan): Rate {
   if (plan.whole) return ({ entry }) => wholeScore(entry);
   const { scoredWanted } = plan;
-  return ({ entry, free, total }, before) =>
-    memberScore(plan, entry, { free: free - before * scoredWanted, total });
+  // Of one room all nodes are of one make, with the same units free.
+  const known: number[][] = [];
+  return ({ entry, room: { number, free, total } }, before) => {
+    const scores = (known[number] ??= []);
+    return (scores[before] ??= memberScore(plan, entry, {
+      free: free - before * scoredWanted,
+      total,
+    }));
+  };
 }
 
 function layOut(plan: Plan, domain: TopologyDomain, rate: Rate): Layout {
@@ -202,14 +272,13 @@ function isBetter(plan: Plan, a: Layout, b: Layout): boolean {
 }
 
 function membersOf(plan: Plan, layout: Layout, request: PlaceRequest): PlacedMember[] {
-  const rate = scoreFor(plan);
   return [...layout.taken]
     .sort((a, b) => (a.entry.node.id < b.entry.node.id ? -1 : 1))
     .flatMap(({ entry, scores }) => {
       const lists = chooseMembers({ plan, entry }, request, scores.length);
       return lists.map((unitIds, i) => {
         // Whole nodes may have been rated by their GPUs alone.
-        const score = plan.whole ? rate({ entry, most: 1, free: 0, total: 0 }, 0) : scores[i];
+        const score = plan.whole ? wholeScore(entry) : scores[i];
         return { entry, unitIds, score: score as number };
       });
     });

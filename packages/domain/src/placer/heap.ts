@@ -1,5 +1,11 @@
 /** Items by a number that may change: the least first; among equals in no stated order. */
-export class Heap<T> {
+
+/** Whoever is in a heap remembers where. */
+export interface Heaped {
+  place: number;
+}
+
+export class Heap<T extends Heaped> {
   readonly #items: T[] = [];
   readonly #rank: (item: T) => number;
 
@@ -12,42 +18,36 @@ export class Heap<T> {
   }
 
   push(item: T): void {
+    item.place = this.#items.length;
     this.#items.push(item);
-    let at = this.#items.length - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!this.#isBefore(at, parent)) return;
-      this.#swap(at, parent);
-      at = parent;
+    this.settle(item);
+  }
+
+  /** After the item's number has changed. */
+  settle(item: T): void {
+    while (item.place > 0) {
+      const parent = this.#items[(item.place - 1) >> 1] as T;
+      if (!this.#isBefore(item, parent)) break;
+      this.#swap(item, parent);
+    }
+    for (;;) {
+      const left = this.#items[2 * item.place + 1];
+      const right = this.#items[2 * item.place + 2];
+      const child = left && right && this.#isBefore(right, left) ? right : left;
+      if (!child || !this.#isBefore(child, item)) return;
+      this.#swap(child, item);
     }
   }
 
-  /** After the first item's number has grown. */
-  sink(from = 0): void {
-    const count = this.#items.length;
-    for (let at = from; ;) {
-      let least = at;
-      for (let child = 2 * at + 1; child <= 2 * at + 2 && child < count; child += 1) {
-        if (this.#isBefore(child, least)) least = child;
-      }
-      if (least === at) return;
-      this.#swap(at, least);
-      at = least;
-    }
+  #isBefore(a: T, b: T): boolean {
+    return this.#rank(a) < this.#rank(b);
   }
 
-  /** After any numbers have changed. */
-  rebuild(): void {
-    for (let at = (this.#items.length >> 1) - 1; at >= 0; at -= 1) this.sink(at);
-  }
-
-  #isBefore(a: number, b: number): boolean {
-    return this.#rank(this.#items[a] as T) < this.#rank(this.#items[b] as T);
-  }
-
-  #swap(a: number, b: number): void {
-    const item = this.#items[a] as T;
-    this.#items[a] = this.#items[b] as T;
-    this.#items[b] = item;
+  #swap(a: T, b: T): void {
+    const { place } = a;
+    a.place = b.place;
+    b.place = place;
+    this.#items[a.place] = a;
+    this.#items[b.place] = b;
   }
 }

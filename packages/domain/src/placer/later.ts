@@ -64,15 +64,18 @@ function unitsFrom({ plan, entry, window }: At, members: number): number {
   const fit = fitOf(plan, entry);
   let free = 0;
   const later: number[] = [];
-  fit.places.forEach((place, i) => {
-    if (fit.masks[i] === 0 || entry.usable[place] === 0) return;
+  for (let i = 0; i < fit.places.length; i += 1) {
+    const place = fit.places[i] as number;
+    if (fit.masks[i] === 0 || entry.usable[place] === 0) continue;
     const from = nextFree({ entry, place }, window, plan.request);
     if (from === window.start) free += 1;
     else later.push(from);
-  });
-  later.sort((a, b) => a - b);
-  const missing = fit.wanted * members - free;
-  return later[Math.max(0, missing - 1)] ?? Number.POSITIVE_INFINITY;
+  }
+  const missing = Math.max(1, fit.wanted * members - free);
+  if (missing > later.length) return Number.POSITIVE_INFINITY;
+  // Whoever wants all of a node waits for the last: no order is needed.
+  if (missing === later.length) return Math.max(...later);
+  return later.sort((a, b) => a - b)[missing - 1] ?? Number.POSITIVE_INFINITY;
 }
 
 /** The first instant at which a window of this length may leave room for fewer than `members`; Infinity for never. */

@@ -5,15 +5,17 @@
  * scores go to the lower id.
  */
 import type { NodeId, UnitId } from "../ids.ts";
-import type { PlaceRequest, Scalar } from "../model.ts";
-import type { Cause, Reason } from "../refusal.ts";
+import type { PlaceRequest } from "../model.ts";
+import type { Reason } from "../refusal.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import { chooseUnits } from "./choose.ts";
-import { causeOf, isPlain, scarceScalars } from "./fit.ts";
+import { isPlain } from "./fit.ts";
 import { placeGang } from "./gang.ts";
-import { gpusTaken, wholeScore } from "./node-binding.ts";
 import { bestScore, scoreOn, tieOn } from "./growth.ts";
+import { countsOf, Judge, Lacking } from "./judge.ts";
+import type { Verdict } from "./judge.ts";
+import { gpusTaken, wholeScore } from "./node-binding.ts";
 import { fitOf, planOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { reasonOf } from "./reason.ts";
@@ -74,21 +76,29 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
   const rate = options.fewestGpus && plan.whole ? fewestFirst : nodeScore;
   const choice = plan.whole || plan.policy === "spread" ? Infinity : CHOICE_ENOUGH;
   const best = new Shortlist<NodeEntry>(bestScore(state, plan), choice);
-  const counts = new Map<Cause, number>();
-  const scarce = new Set<Scalar>();
-  for (const entry of state.entries) {
-    const cause = causeOf(plan, entry, request);
-    if (cause === null) {
-      best.offer(entry, rate(plan, entry));
-      if (best.isSettled) break;
+  const verdicts: Roomy[] = [];
+  const judge = new Judge<Roomy>(state, plan, (cause, entry) => {
+    const free = cause === null ? freeFor(plan, entry) : 0;
+    const verdict = { cause, nodes: 0, free };
+    verdicts.push(verdict);
+    return verdict;
+  });
+  const lacking = new Lacking(plan);
+  for (let at = 0; at < state.entries.length; at += 1) {
+    const verdict = judge.look(at, request);
+    if (verdict.cause !== null) {
+      verdict.nodes += 1;
+      if (verdict.cause === "SCALAR") lacking.name(state.entries[at] as NodeEntry);
       continue;
     }
-    counts.set(cause, (counts.get(cause) ?? 0) + 1);
-    if (cause !== "SCALAR") continue;
-    for (const scalar of scarceScalars(plan, entry, request)) scarce.add(scalar);
+    const entry = state.entries[at] as NodeEntry;
+    if (lacking.has(entry)) continue;
+    best.offer(entry, rate(plan, entry, verdict.free));
+    if (best.isSettled) break;
   }
   if (best.isEmpty) {
-    const findings = { nodes: state.nodeCount, counts, scarce, gang: null };
+    const counts = countsOf(verdicts, lacking);
+    const findings = { nodes: state.nodeCount, counts, scarce: lacking.scalars, gang: null };
     return { fits: false, reason: reasonOf(plan, findings, options) };
   }
   const most = Math.min(CANDIDATES_MAX, options.candidatesMax ?? CANDIDATES_MAX);
@@ -101,10 +111,18 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
   return { fits: true, candidates, members: candidates.slice(0, 1) };
 }
 
-/** Right after `causeOf` found that the node fits: `plan.units` still holds its free units. */
-function nodeScore(plan: Plan, entry: NodeEntry): number {
-  if (plan.whole) return wholeScore(entry);
-  return scoreOn(plan, entry, isPlain(entry) ? fitOf(plan, entry).scoredTotal : plan.units.scored);
+interface Roomy extends Verdict {
+  /** Units of the score's kind that are free for the whole window, on each of the nodes that it is of. */
+  readonly free: number;
+}
+
+/** Right after it was found that the node fits: `plan.units` still holds its free units. */
+function freeFor(plan: Plan, entry: NodeEntry): number {
+  return plan.whole || isPlain(entry) ? fitOf(plan, entry).scoredTotal : plan.units.scored;
+}
+
+function nodeScore(plan: Plan, entry: NodeEntry, free: number): number {
+  return plan.whole ? wholeScore(entry) : scoreOn(plan, entry, free);
 }
 
 const NO_TIE: Tie = { slack: 0, free: 0 };

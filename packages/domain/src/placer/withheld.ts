@@ -49,6 +49,7 @@ export function nextFree(
 ): number {
   const { entry, place } = at;
   const duration = window.end - window.start;
+  if (entry.terms === null) return entry.calendar.nextFree(place, window.start, duration);
   const terms = termsAgainst(entry, place, asker);
   let from = entry.calendar.nextFree(place, window.start, duration);
   for (;;) {

@@ -5,6 +5,8 @@
  */
 import type { ReservationId } from "../ids.ts";
 import { invariant } from "../refusal.ts";
+import { BITS } from "./busy-times.ts";
+import type { BusyTimes } from "./busy-times.ts";
 
 export interface Booking {
   readonly start: number;
@@ -23,9 +25,19 @@ export class Calendar {
   /** Start and end of each booking, one after the other. */
   readonly #times: number[] = [];
   readonly #holders: ReservationId[] = [];
+  readonly #busy: BusyTimes;
+  /** The node's row there, which says the same of its units in short; -1 for a node with too many. */
+  readonly row: number;
 
-  constructor(units: number) {
+  constructor(units: number, busy: BusyTimes) {
     this.#offsets = new Int32Array(units + 1);
+    this.#busy = busy;
+    this.row = units <= BITS ? busy.open() : -1;
+  }
+
+  /** To be called when nobody asks it any more. */
+  close(): void {
+    if (this.row >= 0) this.#busy.close(this.row);
   }
 
   /** Bookings of all units. */
@@ -41,6 +53,7 @@ export class Calendar {
     if (start >= end || next < end) invariant(false, `unit ${unit}: clash at [${start}, ${end})`);
     this.#times.splice(2 * at, 0, start, end);
     this.#holders.splice(at, 0, reservationId);
+    if (this.row >= 0) this.#busy.flip(this.row, unit, booking);
     for (let u = unit + 1; u < this.#offsets.length; u += 1) this.#offsets[u]! += 1;
   }
 
@@ -50,8 +63,10 @@ export class Calendar {
     if (!found || this.#holders[at] !== reservationId) {
       invariant(false, `unit ${unit}: ${reservationId} has no booking at ${start}`);
     }
+    const end = this.#times[2 * at + 1] as number;
     this.#times.splice(2 * at, 2);
     this.#holders.splice(at, 1);
+    if (this.row >= 0) this.#busy.flip(this.row, unit, { start, end });
     for (let u = unit + 1; u < this.#offsets.length; u += 1) this.#offsets[u]! -= 1;
   }
 
@@ -76,6 +91,17 @@ export class Calendar {
       free[i] = at === stop || (times[2 * at] as number) >= end ? 1 : 0;
     }
     return free;
+  }
+
+  /** The units, of at most 32, that are booked at some time of the window, a bit each. */
+  bookedIn(window: { readonly start: number; readonly end: number }): number {
+    let booked = 0;
+    for (let unit = 0; unit < this.#offsets.length - 1; unit += 1) {
+      const at = this.#firstEndingAfter(unit, window.start);
+      if (at < this.#stop(unit) && (this.#times[2 * at] as number) < window.end)
+        booked |= 1 << unit;
+    }
+    return booked;
   }
 
   /** Start of the first booking that ends after `time`; before `time` when one is running; Infinity for none. */

@@ -9,6 +9,9 @@ import { bucketOfNode, bucketOfUnit, isFaulty } from "../rollup/buckets.ts";
 import type { Bucket } from "../rollup/buckets.ts";
 import { type Booking, Calendar } from "./calendar.ts";
 import type { Counters } from "./counters.ts";
+import { makeKey } from "./make.ts";
+import type { Make } from "./make.ts";
+import type { Roster } from "./roster.ts";
 import type { Shape } from "./shape.ts";
 
 /** A started booking is `active`, one that starts later is `reserved`. */
@@ -32,47 +35,55 @@ export interface Term {
   readonly reservation: UnitReservation;
 }
 
+/** Most nodes have none: one empty map is enough for all of these. */
+const NO_USE: ReadonlyMap<Scalar, ScalarUse> = new Map();
+const NO_LEASES = new Map<ReservationId, Booking>();
+
 export class NodeEntry {
   readonly node: Node;
   readonly shape: Shape;
+  readonly make: Make;
   readonly calendar: Calendar;
-  /** 1 for a unit that is healthy and still reported, by its place in the node's list. */
+  /** 1 for a unit that is healthy and still reported, by its place in the node's list: one list a make. */
   readonly usable: Uint8Array;
   readonly faulty: number;
   /** Live bookings of each unit, by phase. */
-  readonly bookings: Readonly<Record<Phase, Uint32Array>>;
+  readonly bookings: Readonly<Record<Phase, number[]>>;
   /** Live leases of the whole node, by phase. */
   readonly leases: Record<Phase, number>;
   /** When each of them has the node. */
-  readonly #leased: Map<ReservationId, Booking>;
+  #leased: Map<ReservationId, Booking>;
   /** Only scalars that were ever booked here. */
-  readonly scalarUse: Map<Scalar, ScalarUse>;
+  scalarUse: ReadonlyMap<Scalar, ScalarUse>;
   /** By unit: the unit reservations that speak for it, by start; null when the node has none. */
   terms: readonly (readonly Term[])[] | null = null;
   readonly #bucket: Bucket;
   readonly #unitBuckets: readonly Bucket[];
 
-  /** @param old the same node before this change, whose bookings stay */
-  constructor(node: Node, shape: Shape, old: NodeEntry | undefined) {
+  /** @param of with `old`: the same node before this change, whose bookings stay */
+  constructor(
+    node: Node,
+    of: { readonly shape: Shape; readonly roster: Roster; readonly old: NodeEntry | undefined },
+  ) {
+    const { shape, roster, old } = of;
     this.node = node;
     this.shape = shape;
-    this.usable = Uint8Array.from(node.units, (unit) => (isFaulty(node, unit) ? 0 : 1));
-    this.faulty = node.units.length - this.usable.reduce((sum, one) => sum + one, 0);
+    const usable = Uint8Array.from(node.units, (unit) => (isFaulty(node, unit) ? 0 : 1));
+    this.make = roster.makes.acquire(makeKey(node, shape, usable), usable);
+    this.usable = this.make.usable;
+    this.faulty = node.units.length - usable.reduce((sum, one) => sum + one, 0);
     this.#bucket = bucketOfNode(node);
     this.#unitBuckets = node.units.map((unit) => bucketOfUnit(node, unit));
-    this.scalarUse = old?.scalarUse ?? new Map<Scalar, ScalarUse>();
+    this.scalarUse = old?.scalarUse ?? NO_USE;
     this.leases = old?.leases ?? { active: 0, reserved: 0 };
-    this.#leased = old ? old.#leased : new Map<ReservationId, Booking>();
+    this.#leased = old ? old.#leased : NO_LEASES;
     if (old && sameUnits(old.node, node)) {
       this.calendar = old.calendar;
       this.bookings = old.bookings;
       return;
     }
-    this.calendar = new Calendar(node.units.length);
-    this.bookings = {
-      active: new Uint32Array(node.units.length),
-      reserved: new Uint32Array(node.units.length),
-    };
+    this.calendar = new Calendar(node.units.length, roster.busy);
+    this.bookings = { active: node.units.map(() => 0), reserved: node.units.map(() => 0) };
     if (old && old.calendar.size > 0) this.#takeOver(old);
     for (const lease of this.#leased.values()) this.#holdRest(lease);
   }
@@ -85,6 +96,7 @@ export class NodeEntry {
   holdRest(lease: Booking, step: 1 | -1): void {
     const { reservationId, start } = lease;
     if (step === 1) {
+      if (this.#leased === NO_LEASES) this.#leased = new Map<ReservationId, Booking>();
       this.#leased.set(reservationId, lease);
       return this.#holdRest(lease);
     }
@@ -142,7 +154,7 @@ export class NodeEntry {
     let use = this.scalarUse.get(scalar);
     if (!use) {
       use = { all: new Profile(), later: new Profile(), active: 0 };
-      this.scalarUse.set(scalar, use);
+      this.scalarUse = new Map([...this.scalarUse, [scalar, use]]);
     }
     this.#countScalar(counters, scalar, -1);
     change(use);

@@ -31,6 +31,7 @@ import { PendingLayouts } from "./pending-layouts.ts";
 import { PoolDemand } from "./pool-demand.ts";
 import type { UnitAsk } from "./pool-demand.ts";
 import { RingFences } from "./ring-fences.ts";
+import { Roster } from "./roster.ts";
 import { Shapes } from "./shape.ts";
 import { Touches } from "./touches.ts";
 import { UsageBook } from "./usage.ts";
@@ -52,6 +53,7 @@ export class PoolState {
   /** For this package's placer and timeline: by node id. */
   readonly entries: NodeEntry[] = [];
   readonly shapes: Shapes = new Shapes();
+  readonly roster: Roster = new Roster();
   #config: PoolConfig | null = null;
   #revision = 0;
   readonly #byNode = new Map<NodeId, NodeEntry>();
@@ -306,12 +308,21 @@ export class PoolState {
     const at = this.#position(id);
     if (!next) {
       invariant(old?.calendar.size === 0, `node ${id} left its pool while booked`);
+      old.calendar.close();
+      this.roster.reorder();
       this.#byNode.delete(id);
       this.entries.splice(at, 1);
       return;
     }
-    const entry = new NodeEntry(next, this.shapes.acquire(next), old);
+    const entry = new NodeEntry(next, {
+      shape: this.shapes.acquire(next),
+      roster: this.roster,
+      old,
+    });
+    if (old && old.calendar !== entry.calendar) old.calendar.close();
     entry.setTerms(this.#ringFences.on(id));
+    this.roster.set(entry);
+    if (old?.calendar !== entry.calendar) this.roster.reorder();
     this.#byNode.set(id, entry);
     this.entries.splice(at, old ? 1 : 0, entry);
     next.units.forEach((unit, place) => this.#byUnit.set(unit.id, { entry, unit: place }));
@@ -325,6 +336,7 @@ export class PoolState {
     for (const window of entry.node.maintenance) this.#due.delete(window.id);
     for (const unit of entry.node.units) this.#byUnit.delete(unit.id);
     this.shapes.release(entry.shape);
+    this.roster.makes.release(entry.make);
   }
 
   #setReservation(id: ReservationId, row: Reservation | null): void {
@@ -355,7 +367,9 @@ export class PoolState {
     const nodeId = this.#ringFences.set(id, row);
     if (nodeId === null) return;
     this.#touch(nodeId);
-    this.#byNode.get(nodeId)?.setTerms(this.#ringFences.on(nodeId));
+    const entry = this.#byNode.get(nodeId);
+    entry?.setTerms(this.#ringFences.on(nodeId));
+    if (entry) this.roster.set(entry);
     const standing = this.#ringFences.get(id);
     const next = standing && nextOfUnitReservation(standing);
     if (next) this.#due.set(next);

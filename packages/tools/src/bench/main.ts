@@ -14,6 +14,7 @@ import type { Figure, Run, Summary } from "./figure.ts";
 const BENCHES = [
   "placement",
   "placer",
+  "scale",
   "booking",
   "reads",
   "memory",

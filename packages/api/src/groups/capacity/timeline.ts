@@ -6,7 +6,7 @@ import {
   type TimelineWindow,
   ok,
   refuse,
-  timeline as count,
+  timelineSteps,
 } from "@berth/domain";
 import type { Input } from "@berth/contract";
 import type { Handler } from "../../call.ts";
@@ -32,11 +32,11 @@ export const timeline: Handler<"capacity.timeline"> = {
     const { poolId } = scope.pool;
 
     // 1. Defaults and limits need the pool's clock, so they are settled inside the read.
-    const read = await readPool(call, poolId, (state, now) => {
+    const read = await readPool(call, poolId, function* (state, now) {
       const window = timelineWindow(input, now);
-      return window.ok
-        ? ok({ window: window.value, line: count(state, window.value, scope.tenantId) })
-        : window;
+      if (!window.ok) return window;
+      const line = yield* timelineSteps(state, window.value, scope.tenantId);
+      return ok({ window: window.value, line });
     });
 
     // 2. The answer.
