@@ -9,6 +9,7 @@ import type { UnitReservation, Waiter } from "../claims.ts";
 import type { Node, PoolConfig, PoolSnapshot, Reservation, RollupRow, Unit } from "../model.ts";
 import { gpusAreIdle } from "../fleet/settle.ts";
 import { isOutdated, isShared } from "../fleet/units.ts";
+import { isLive } from "../lifecycle.ts";
 import type { Profile } from "../profile.ts";
 import { invariant } from "../refusal.ts";
 import type { Change } from "../turn.ts";
@@ -342,7 +343,7 @@ export class PoolState {
   #setReservation(id: ReservationId, row: Reservation | null): void {
     this.#revision += 1;
     const old = this.#live.get(id);
-    const next = row && isLive(row) ? row : null;
+    const next = row && isLive(row.state) ? row : null;
     const part = partThatMoves(old, next);
     if (old && part) moveHoldings(this.#books, old, { step: -1, part });
     if (old && part === "all")
@@ -398,9 +399,4 @@ export class PoolState {
     }
     return low;
   }
-}
-
-function isLive(reservation: Reservation): boolean {
-  const { state } = reservation;
-  return state === "scheduled" || state === "active" || state === "preempting";
 }
