@@ -29,8 +29,7 @@ import { type Books, moveHoldings, partThatMoves } from "./holdings.ts";
 import { Marked } from "./marked.ts";
 import { NodeEntry } from "./node-entry.ts";
 import { PendingLayouts } from "./pending-layouts.ts";
-import { PoolDemand } from "./pool-demand.ts";
-import type { UnitAsk } from "./pool-demand.ts";
+import { PoolDemand, type UnitAsk } from "./pool-demand.ts";
 import { RingFences } from "./ring-fences.ts";
 import { Roster } from "./roster.ts";
 import { Shapes } from "./shape.ts";
@@ -87,9 +86,7 @@ export class PoolState {
     for (const node of [...snapshot.nodes].sort((a, b) => (a.id < b.id ? -1 : 1))) {
       state.#setNode(node.id, node);
     }
-    for (const reservation of snapshot.reservations) {
-      state.#setReservation(reservation.id, reservation);
-    }
+    for (const row of snapshot.reservations) state.#setReservation(row.id, row);
     for (const row of snapshot.unitReservations) state.#setUnitReservation(row.id, row);
     for (const waiter of snapshot.waiters) state.#setWaiter(waiter.id, waiter);
     return state;
