@@ -14,6 +14,11 @@ const REFUSED_POLL_MS = 15_000;
 const PULSE_MS = 10_000;
 
 const STREAM = "reservations.watch";
+/** For somebody who was signed in a moment ago. */
+const SIGNED_OUT =
+  "You are signed out: the key was revoked, or the sign-in has run out. Sign in again to go on where you were.";
+/** A server that says nothing for so long is not live, whatever its connection looks like. */
+const QUIET_MS = 4_000;
 
 /** For the client of the stream: what it tells of its connections. */
 export function streamHooks(store: LiveStore, opened: () => void): Hooks {
@@ -51,7 +56,7 @@ export async function follow(options: LiveOptions): Promise<void> {
       }
     } catch (thrown) {
       if (signal.aborted) return;
-      if (isBerthError(thrown, "UNAUTHENTICATED")) return options.onSignedOut(thrown.message);
+      if (isBerthError(thrown, "UNAUTHENTICATED")) return options.onSignedOut(SIGNED_OUT);
       if (isBerthError(thrown, "CURSOR_EXPIRED")) {
         // What happened meanwhile is not told any more: everything is asked again, and the stream begins anew.
         renew(ALL_KEYS);
@@ -80,11 +85,23 @@ export function pulse({
   tenantId,
   renew,
   signal,
-}: Pick<LiveOptions, "berth" | "tenantId" | "renew" | "signal">): void {
+  store,
+}: Pick<LiveOptions, "berth" | "tenantId" | "renew" | "signal" | "store">): void {
   let seen: string | undefined;
+  let isQuiet = false;
   const look = async (): Promise<void> => {
+    const asked = Date.now();
+    const late = setTimeout(() => {
+      if (signal.aborted || store.get().kind !== "live") return;
+      isQuiet = true;
+      store.set({ kind: "stale", since: asked });
+    }, QUIET_MS);
     const answer = await berth.capacity.summary({ tenantId }, { signal }).safe();
+    clearTimeout(late);
     if (!answer.ok) return;
+    // It answers again, and the stream never broke off.
+    if (isQuiet && store.get().kind === "stale") store.set({ kind: "live" });
+    isQuiet = false;
     const { pools } = answer.data;
     const written = JSON.stringify(pools.map(({ poolId, capacity }) => [poolId, capacity]));
     if (seen !== undefined && seen !== written) renew(staleKeysOf("reservation.created"));

@@ -14,8 +14,11 @@ import { overviewSearch } from "../pages/overview/search.ts";
 import { poolSearch } from "../pages/pool/search.ts";
 import { poolsSearch } from "../pages/pools/search.ts";
 import { reservationsSearch } from "../pages/reservations/search.ts";
-import { rootSearch } from "./search.ts";
+import { only, rootSearch } from "./search.ts";
 import { NoSuchPage, PageFailed, Shell } from "./shell.tsx";
+
+/** What every page's address may carry is checked by the root alone. */
+const OF_THE_ROOT = ["tenant", "rsv"];
 
 const root = createRootRoute({
   validateSearch: rootSearch,
@@ -26,7 +29,7 @@ const root = createRootRoute({
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
-  validateSearch: overviewSearch,
+  validateSearch: only(overviewSearch, OF_THE_ROOT),
   component: lazyRouteComponent(
     () => import("../pages/overview/overview-page.tsx"),
     "OverviewPage",
@@ -36,28 +39,28 @@ const overview = createRoute({
 const pools = createRoute({
   getParentRoute: () => root,
   path: "/pools",
-  validateSearch: poolsSearch,
+  validateSearch: only(poolsSearch, OF_THE_ROOT),
   component: lazyRouteComponent(() => import("../pages/pools/pools-page.tsx"), "PoolsPage"),
 });
 
 const pool = createRoute({
   getParentRoute: () => root,
   path: "/pools/$poolId",
-  validateSearch: poolSearch,
+  validateSearch: only(poolSearch, OF_THE_ROOT),
   component: lazyRouteComponent(() => import("../pages/pool/pool-page.tsx"), "PoolPage"),
 });
 
 const book = createRoute({
   getParentRoute: () => root,
   path: "/book",
-  validateSearch: bookSearch,
+  validateSearch: only(bookSearch, OF_THE_ROOT),
   component: lazyRouteComponent(() => import("../pages/book/book-page.tsx"), "BookPage"),
 });
 
 const reservations = createRoute({
   getParentRoute: () => root,
   path: "/reservations",
-  validateSearch: reservationsSearch,
+  validateSearch: only(reservationsSearch, OF_THE_ROOT),
   component: lazyRouteComponent(
     () => import("../pages/reservations/reservations-page.tsx"),
     "ReservationsPage",
@@ -67,14 +70,14 @@ const reservations = createRoute({
 const fleet = createRoute({
   getParentRoute: () => root,
   path: "/fleet",
-  validateSearch: fleetSearch,
+  validateSearch: only(fleetSearch, OF_THE_ROOT),
   component: lazyRouteComponent(() => import("../pages/fleet/fleet-page.tsx"), "FleetPage"),
 });
 
 const activity = createRoute({
   getParentRoute: () => root,
   path: "/activity",
-  validateSearch: activitySearch,
+  validateSearch: only(activitySearch, OF_THE_ROOT),
   component: lazyRouteComponent(
     () => import("../pages/activity/activity-page.tsx"),
     "ActivityPage",

@@ -13,6 +13,15 @@ export function numberOf(raw: Raw, name: string): number | undefined {
   return typeof parsed === "number" && Number.isFinite(parsed) ? parsed : undefined;
 }
 
+/** Later ones no calendar of ours can show. */
+const LATEST = Date.UTC(2200, 0);
+
+/** An instant, milliseconds since the epoch; an address may also say it as a date. */
+export function instantOf(raw: Raw, name: string): number | undefined {
+  const at = numberOf(raw, name);
+  return at !== undefined && Number.isInteger(at) && at >= 0 && at < LATEST ? at : undefined;
+}
+
 export function wordOf<T extends string>(
   raw: Raw,
   name: string,
@@ -35,6 +44,17 @@ export function defined<T extends object>(
   };
 }
 
+/**
+ * What an address carries and nothing besides: the router lays what is checked over what was given, so what was
+ * refused is to be named as absent.
+ */
+export function only<T extends object>(check: (raw: Raw) => T, kept: readonly string[] = []) {
+  return (raw: Raw): T => {
+    const names = Object.keys(raw).filter((name) => !kept.includes(name));
+    return { ...Object.fromEntries(names.map((name) => [name, undefined])), ...check(raw) };
+  };
+}
+
 /** What every page's address may carry. */
 export interface RootSearch {
   /** The tenant that the page is about. */
@@ -44,5 +64,6 @@ export interface RootSearch {
 }
 
 export function rootSearch(raw: Raw): RootSearch {
-  return defined({ tenant: textOf(raw, "tenant"), rsv: textOf(raw, "rsv") });
+  // Named also when they are refused: the pages' own parameters are not this one's to check.
+  return { tenant: textOf(raw, "tenant"), rsv: textOf(raw, "rsv") };
 }

@@ -177,11 +177,10 @@ function useStream({ berth, tenantId, renew, onSignedOut }: StreamOptions): void
     const controller = new AbortController();
     const { signal } = controller;
     liveStore.set({ kind: "connecting" });
-    const shared = { berth, tenantId, renew, signal };
+    const shared = { berth, tenantId, renew, signal, store: liveStore };
     const said = (at: number): string => timeText(at, zone, { now: Date.now() });
     void follow({
       ...shared,
-      store: liveStore,
       onSignedOut,
       onEvent(event) {
         const notice = noticeOf(event, said);

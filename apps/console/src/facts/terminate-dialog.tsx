@@ -20,10 +20,13 @@ const TENANTS_MAX = 50;
 export interface TerminateDialogProps {
   /** Null: the person says which. */
   readonly reservationId: string | null;
+  /** The pool whose bookings it is about; absent: any that the caller may end. */
+  readonly poolId?: string | undefined;
   readonly onClose: () => void;
 }
 
-export function TerminateDialog({ reservationId, onClose }: TerminateDialogProps): ReactNode {
+export function TerminateDialog(props: TerminateDialogProps): ReactNode {
+  const { reservationId, poolId, onClose } = props;
   const { berth, tenantId } = useSession();
   const [typed, setTyped] = useState(reservationId ?? "");
   const [reason, setReason] = useState("");
@@ -66,9 +69,7 @@ export function TerminateDialog({ reservationId, onClose }: TerminateDialogProps
         })
       }
       done={({ found }) => `Terminated ${found === null ? shortId(id) : whatText(found)}`}
-      refusal={({ found }) =>
-        found !== null && isOver(found) ? `It is over: ${found.state}.` : null
-      }
+      refusal={({ found }) => refusalOf(found, poolId)}
     >
       {({ found }) => (found === null ? <Unseen /> : <Seen reservation={found} />)}
     </PlanDialog>
@@ -78,6 +79,12 @@ export function TerminateDialog({ reservationId, onClose }: TerminateDialogProps
 function missingOf(id: string, reason: string): string | null {
   if (!/^rsv_[0-9a-z]{26,52}$/.test(id)) return "Say which booking, by its id.";
   return reason.trim() === "" ? "Say why: its tenant reads it." : null;
+}
+
+function refusalOf(found: Reservation | null, poolId: string | undefined): string | null {
+  if (found === null) return null;
+  if (poolId !== undefined && found.poolId !== poolId) return "It is a booking of another pool.";
+  return isOver(found) ? `It is over: ${found.state}.` : null;
 }
 
 /** The booking, where the caller may read it; null: it is a tenant's of whom the caller may know nothing. */

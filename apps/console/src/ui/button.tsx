@@ -1,6 +1,6 @@
 /** Buttons. One that may not be pressed is shown dead with its reason; it can still be reached and read. */
 import type { ReactNode, Ref } from "react";
-import { useId } from "react";
+import { useId, useRef } from "react";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { Focusable } from "react-aria-components/Focusable";
 import styles from "./button.module.css";
@@ -23,7 +23,7 @@ export interface ButtonProps extends Look {
   /** What it is called, where its content is a sign. */
   readonly label?: string | undefined;
   readonly type?: "button" | "submit" | undefined;
-  /** Waiting for the answer: it cannot be pressed twice. */
+  /** Waiting for the answer: it cannot be pressed twice. Given at all, a double click is one press. */
   readonly busy?: boolean | undefined;
   readonly pressed?: boolean | undefined;
   readonly autoFocus?: boolean | undefined;
@@ -39,16 +39,31 @@ export function buttonClass({ kind = "plain", size = "medium" }: Look = {}): str
   );
 }
 
-export function Button({ reason, busy = false, ...rest }: ButtonProps): ReactNode {
+/** The second press of a double click comes before the page has shown that the first one is under way. */
+const DOUBLE_MS = 600;
+
+function useOnePress(onPress: (() => void) | undefined, isSending: boolean) {
+  const last = useRef(Number.NEGATIVE_INFINITY);
+  if (onPress === undefined) return undefined;
+  return (): void => {
+    const now = performance.now();
+    if (isSending && now - last.current < DOUBLE_MS) return;
+    last.current = now;
+    onPress();
+  };
+}
+
+export function Button({ reason, busy, ...rest }: ButtonProps): ReactNode {
+  const press = useOnePress(rest.onPress, busy !== undefined);
   if (reason !== undefined && reason !== null) return <DeadButton {...rest} reason={reason} />;
-  const { children, onPress, label, type = "button", pressed, autoFocus, ref } = rest;
+  const { children, label, type = "button", pressed, autoFocus, ref } = rest;
   return (
     <AriaButton
       className={buttonClass(rest)}
       type={type}
-      isPending={busy}
+      isPending={busy ?? false}
       {...(ref === undefined ? {} : { ref })}
-      {...(onPress === undefined ? {} : { onPress: () => onPress() })}
+      {...(press === undefined ? {} : { onPress: press })}
       {...(label === undefined ? {} : { "aria-label": label })}
       {...(pressed === undefined ? {} : { "aria-pressed": pressed })}
       {...(autoFocus === undefined ? {} : { autoFocus })}

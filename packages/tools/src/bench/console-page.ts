@@ -44,8 +44,6 @@ export async function firstLoad(browser: Browser, url: string, token: string): P
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   await page.getByRole("link", { name: "Pools", exact: true }).click({ trial: true });
   const interactiveMs = performance.now() - since;
-  // What it loads after that belongs to the first page as well.
-  await page.waitForLoadState("networkidle");
   await page.context().close();
   const sizes = [...loaded].map(async (file) => {
     // A browser takes it smaller still, by brotli; the figure is gzip's, to be compared with others'.

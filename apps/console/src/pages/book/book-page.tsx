@@ -6,6 +6,8 @@ import { useEffect, useMemo, useState } from "react";
 import type { ReactNode } from "react";
 import { useSession } from "../../app/session.tsx";
 import { gpusPerNode } from "../../fit/ladder.ts";
+import { shortId } from "../../facts/describe.ts";
+import { Button } from "../../ui/button.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { mainRow } from "../overview/counts.ts";
@@ -57,14 +59,16 @@ function WithPools({ pools, summary }: WithPoolsProps): ReactNode {
   const search = useSearch({ from: "/book" });
   const bookable = useMemo(() => bookableOf(pools, summary), [pools, summary]);
   const [first, setFirst] = useState(() => bookable[0]?.pool.id);
-  // The roomiest when the page opened: the choice must not change while somebody fills the form.
-  const chosen =
-    bookable.find(({ pool }) => pool.id === search.pool) ??
-    bookable.find(({ pool }) => pool.id === first);
+  // The roomiest when the page opened: the choice must not change while somebody fills the form. An address that
+  // names a pool means that one and no other.
+  const named = search.pool ?? first;
+  const chosen = bookable.find(({ pool }) => pool.id === named);
   const missing = chosen === undefined ? bookable[0]?.pool.id : undefined;
   useEffect(() => {
     if (missing !== undefined) setFirst(missing);
   }, [missing]);
+  if (chosen === undefined && search.pool !== undefined && bookable.length > 0)
+    return <NoSuchPool bookable={bookable} />;
   if (chosen === undefined)
     return (
       <Empty title="No pool to book in" action={<Link to="/pools">To the pools</Link>}>
@@ -73,6 +77,26 @@ function WithPools({ pools, summary }: WithPoolsProps): ReactNode {
     );
   return <Booking key={kindOf(chosen.pool)} bookable={bookable} chosen={chosen} />;
 }
+
+/** The address names a pool that is archived, not offered any more, or of another installation. */
+function NoSuchPool({ bookable }: { readonly bookable: readonly BookablePool[] }): ReactNode {
+  const set = useSetSearch<BookSearch>();
+  return (
+    <Empty
+      title="The pool of this address is not there, or not yours to book in"
+      action={bookable.slice(0, POOLS_OFFERED).map(({ pool: { gpuModel, id, region } }) => (
+        <Button key={id} onPress={() => set({ pool: id })}>
+          Book in {gpuModel ?? shortId(id)}, {region}
+        </Button>
+      ))}
+    >
+      Nothing else of the form is lost.
+    </Empty>
+  );
+}
+
+/** More are found on the page of the pools. */
+const POOLS_OFFERED = 6;
 
 function bookableOf(pools: readonly Pool[], summary: CapacitySummary): BookablePool[] {
   return pools

@@ -78,6 +78,8 @@ export function searchOf(form: BookForm, poolId: string): BookSearch {
 }
 
 const PROJECT = /^prj_[0-9a-hjkmnp-tv-z]{26,52}$/;
+/** No pool lets anybody book for longer; some for less, which the preview says. */
+const DURATION_MAX_MS = 366 * 86_400_000;
 const LEASE_MIN_S = 30;
 const LEASE_MAX_S = 86_400;
 
@@ -90,6 +92,7 @@ export function askOf(form: BookForm, tenantId: string, pool: PoolFacts): Ask {
   const errors: FormErrors = {
     ...shaped.errors,
     ...(duration === null ? { duration: "Such as 4h, 7d or 1d12h" } : {}),
+    ...((duration ?? 0) > DURATION_MAX_MS ? { duration: "At most 366d" } : {}),
     ...(form.lease.trim() !== "" && !isLease(leaseSeconds)
       ? { lease: "From 30s to 24h, or empty" }
       : {}),

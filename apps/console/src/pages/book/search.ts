@@ -1,5 +1,5 @@
 /** The booking form as an address: a link to it brings the form along, filled in. */
-import { defined, flagOf, numberOf, textOf, wordOf } from "../../app/search.ts";
+import { defined, flagOf, instantOf, numberOf, textOf, wordOf } from "../../app/search.ts";
 
 /** What is kept together; `any`: nothing. */
 export const TOGETHER = ["any", "node", "nvlink", "rack", "zone"] as const;
@@ -23,7 +23,7 @@ export function bookSearch(raw: Readonly<Record<string, unknown>>): BookSearch {
     pool: textOf(raw, "pool"),
     gpus: gpus !== undefined && Number.isInteger(gpus) && gpus > 0 ? gpus : undefined,
     together: wordOf(raw, "together", TOGETHER),
-    start: numberOf(raw, "start"),
+    start: instantOf(raw, "start"),
     for: textOf(raw, "for"),
     spot: flagOf(raw, "spot"),
   });

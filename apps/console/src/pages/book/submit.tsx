@@ -3,6 +3,7 @@ import { isBerthError } from "@berth/client";
 import type { Pool } from "@berth/client";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useCan } from "../../access/use-can.ts";
@@ -10,6 +11,7 @@ import { useNow } from "../../app/now.ts";
 import { useSession } from "../../app/session.tsx";
 import { useZone } from "../../app/zone.tsx";
 import { agoText } from "../../format/duration.ts";
+import { countText } from "../../format/gpus.ts";
 import { crossesClockChange, timeText } from "../../format/time.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
@@ -17,6 +19,8 @@ import styles from "./book.module.css";
 import { countedText } from "./form.ts";
 import type { BookForm } from "./form.ts";
 import type { Quoting } from "./use-quote.ts";
+
+type Preemptible = NonNullable<NonNullable<Quoting["answer"]>["preview"]["preemptible"]>;
 
 export interface SubmitProps {
   readonly form: BookForm;
@@ -43,8 +47,13 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
     },
   });
   const { ask } = quoting;
+  // One wish has one key: whoever presses again because no answer came gets what the first press booked.
+  const wish = ask.ok ? JSON.stringify(ask.request) : "";
+  const idempotencyKey = useMemo(() => `console-${wish === "" ? "" : crypto.randomUUID()}`, [wish]);
   const reason = may("reservations.create", { pool }) ?? whyNot(quoting);
-  const when = form.start === null ? "now" : timeText(form.start, zone, { now });
+  const victims = victimsOf(quoting);
+  const start = victims === null ? form.start : Math.max(form.start ?? now, victims.startsAt);
+  const when = start === null ? "now" : timeText(start, zone, { now });
   const isLost = isBerthError(book.error, "NO_CAPACITY");
   return (
     <div className={styles.submit}>
@@ -56,24 +65,38 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
       ) : null}
       {book.error && !isLost ? <ErrorBox error={book.error} /> : null}
       <Button
-        kind="primary"
+        kind={victims === null ? "primary" : "danger"}
         size="large"
         reason={reason}
         busy={book.isPending}
         onPress={() => {
-          if (ask.ok) book.mutate(ask.request);
+          if (ask.ok) book.mutate({ ...ask.request, idempotencyKey });
         }}
       >
         Book {countedText(form)}, {when}
+        {victims !== null && `, and end ${countText(victims.count, "spot booking")}`}
       </Button>
       {ask.ok ? <ClockChange form={form} ms={Number(ask.request.duration)} /> : null}
     </div>
   );
 }
 
+/** Spot bookings that the booking ends, as the answer to this very form says; null: none. */
+function victimsOf({ answer, isCurrent }: Quoting): Preemptible | null {
+  if (answer === null || !isCurrent || answer.preview.fits) return null;
+  return answer.preview.preemptible ?? null;
+}
+
+/** In the words of the form: which field the wire means is plain from what is said of it. */
+function refusalText(error: Error): string {
+  const [issue] = isBerthError(error) ? (error.issues ?? []) : [];
+  return issue?.message ?? error.message;
+}
+
 /** Why the button is dead: it books what was just seen to fit, and nothing else. */
-function whyNot({ answer, ask, isCurrent }: Quoting): string | null {
+function whyNot({ answer, ask, error, isCurrent }: Quoting): string | null {
   if (!ask.ok) return Object.values(ask.errors)[0] ?? "The form is not complete.";
+  if (error instanceof Error && !isCurrent) return `It could not be tried: ${refusalText(error)}`;
   if (answer === null || !isCurrent) return "It is being tried whether it fits.";
   const { preview, quota } = answer;
   if (!quota.ok) return "It would be over the quota.";

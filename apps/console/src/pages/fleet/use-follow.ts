@@ -5,6 +5,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { pulse } from "../../app/live.ts";
+import { liveStore } from "../../app/live-store.ts";
 import { createRenewal } from "../../app/renewal.ts";
 import { useSession } from "../../app/session.tsx";
 import { staleKeysOf } from "../../app/stale-keys.ts";
@@ -24,7 +25,7 @@ export function useFollow(ownerId: string): void {
     };
     // A stream that is refused leaves the pulse, and that the badge of the tab's own says what is wrong with it.
     follow().catch(() => undefined);
-    pulse({ berth, tenantId: ownerId, renew, signal });
+    pulse({ berth, tenantId: ownerId, renew, signal, store: liveStore });
     return () => controller.abort();
   }, [berth, ownerId, tenantId, queryClient]);
 }

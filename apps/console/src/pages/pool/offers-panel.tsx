@@ -59,7 +59,9 @@ export function OffersPanel({ pool }: { readonly pool: Pool }): ReactNode {
         <OfferTable pool={pool} offers={offers} onOpen={setOpen} />
       )}
       {open?.kind === "offer" && <OfferDialog pool={pool} offer={open.offer} onClose={close} />}
-      {open?.kind === "terminate" && <TerminateDialog reservationId={null} onClose={close} />}
+      {open?.kind === "terminate" && (
+        <TerminateDialog reservationId={null} poolId={pool.id} onClose={close} />
+      )}
       {open?.kind === "unoffer" && (
         <UnofferDialog poolId={pool.id} toTenantId={open.toTenantId} onClose={close} />
       )}

@@ -1,5 +1,5 @@
 /** What the address of this page carries beside the tenant and the selection. */
-import { defined, numberOf, textOf, wordOf } from "../../app/search.ts";
+import { defined, instantOf, textOf, wordOf } from "../../app/search.ts";
 
 /** What the table shows: what is not over, everything, or one state. */
 export const STATES = [
@@ -30,7 +30,7 @@ export interface ReservationsSearch {
 }
 
 export function reservationsSearch(raw: Readonly<Record<string, unknown>>): ReservationsSearch {
-  const [from, to] = [numberOf(raw, "from"), numberOf(raw, "to")];
+  const [from, to] = [instantOf(raw, "from"), instantOf(raw, "to")];
   const isWindow = from !== undefined && to !== undefined && from < to;
   return defined({
     view: wordOf(raw, "view", ["table"]),

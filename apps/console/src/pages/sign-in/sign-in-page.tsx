@@ -1,5 +1,5 @@
 /** Signing in with a key, or through the issuer that the server names. */
-import { createBerth } from "@berth/client";
+import { createBerth, isBerthError } from "@berth/client";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
@@ -78,13 +78,19 @@ function KeyForm({
         autoComplete="off"
         autoFocus
         required
-        error={trial.error?.message}
+        error={trial.error === null ? undefined : wrongKeyText(trial.error)}
       />
       <Button type="submit" kind={isOnly ? "primary" : "plain"} busy={trial.isPending}>
         Sign in with the key
       </Button>
     </form>
   );
+}
+
+function wrongKeyText(error: Error): string {
+  return isBerthError(error, "UNAUTHENTICATED")
+    ? "No key of this server, or one that was revoked or has run out"
+    : error.message;
 }
 
 function Issuer({
