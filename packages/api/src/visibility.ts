@@ -218,6 +218,8 @@ const reservationSights = gatheringBy(
             and (r.tenant_id = chains.tenant_id
               or (chains.as_owner and p.tenant_id = chains.tenant_id)
               or chains.as_fleet)
+          -- A lookup by id each, never a join that is planned as a scan of all reservations.
+          limit 1
         ) seen on true
         order by chains.n`;
     return asked.map((question, i) => reservationSeen(question, rows[i]));

@@ -29,6 +29,16 @@ const BOUNDS = {
   search_path: "public",
 } as const;
 
+/**
+ * For connections that write: rows are looked up by their keys, whatever a plan that was made when the table was
+ * empty takes for cheaper. Such a plan stays until the table is analyzed, a minute and some ten thousand rows later.
+ */
+const BY_KEY = {
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+} as const;
+
 export type Bounds = Partial<
   Record<"statement_timeout" | "lock_timeout" | "idle_in_transaction_session_timeout", number>
 >;
@@ -36,6 +46,8 @@ export type Bounds = Partial<
 export interface ClientOptions extends Options<Record<string, never>> {
   readonly applicationName: string;
   readonly bounds?: Bounds;
+  /** Rows are looked up by their keys only. */
+  readonly byKey?: boolean;
   /** A connection that is silent for so long is given up; default: only when TCP does. */
   readonly silentMs?: number;
 }
@@ -48,7 +60,7 @@ const AGAIN_S = 0.1;
 const again = (): number => AGAIN_S * (1 + Math.random());
 
 export function createClient(url: string, options: ClientOptions): Client {
-  const { applicationName, bounds, silentMs, ...rest } = options;
+  const { applicationName, bounds, byKey = false, silentMs, ...rest } = options;
   return postgres(url, {
     // A notice holds values of rows.
     onnotice: () => undefined,
@@ -59,6 +71,11 @@ export function createClient(url: string, options: ClientOptions): Client {
     ...(silentMs === undefined ? {} : { socket: closingWhenSilent(silentMs) }),
     ...rest,
     types,
-    connection: { ...BOUNDS, ...bounds, application_name: applicationName },
+    connection: {
+      ...BOUNDS,
+      ...bounds,
+      ...(byKey ? BY_KEY : {}),
+      application_name: applicationName,
+    },
   });
 }

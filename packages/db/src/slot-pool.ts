@@ -169,6 +169,7 @@ class Slot {
     this.#client = createClient(url, {
       applicationName: options.applicationName,
       ...(options.bounds ? { bounds: options.bounds } : {}),
+      byKey: true,
       max: 1,
       idle_timeout: 0,
       fetch_types: false,

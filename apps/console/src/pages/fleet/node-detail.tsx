@@ -157,7 +157,7 @@ function Picked({ node, picked, onOpen }: NodeDetailProps & PartProps): ReactNod
   const refusal =
     may("unitReservations.create", { node: standingOf(node) }) ??
     (units.length === 0 ? "Choose GPUs of the node on the map." : null) ??
-    (lacking === 0 ? null : `${gpusText(lacking)} of them have no VFIO group to be kept by.`);
+    (lacking === 0 ? null : `${gpusText(lacking)} of them without a VFIO group to be kept by.`);
   return (
     <div className={styles["part"]}>
       <h4>{units.length === 0 ? "No GPU chosen" : `GPU ${names.join(", ")} chosen`}</h4>

@@ -55,10 +55,16 @@ type Key = Pick<KeyClaim, "tenantId" | "principal" | "key">;
 const keyRows = gatheringBy(
   async ({ sql }: Database, keys: readonly Key[]): Promise<(KeyRow | null)[]> => {
     const asked = keys.map(({ tenantId, principal, key }, n) => ({ n, tenantId, principal, key }));
+    // A lookup each, never a join that is planned as a scan of all keys.
     const rows = await sql<KeyRow[]>`
-      select k.request_hash as "requestHash", k.reservation_id as "reservationId", k.pool_id as "poolId"
+      select k.*
       from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) a (n integer, "tenantId" text, principal text, key text)
-      left join reservation_keys k on (k.tenant_id, k.principal, k.key) = (a."tenantId", a.principal, a.key)
+      left join lateral (
+        select r.request_hash as "requestHash", r.reservation_id as "reservationId", r.pool_id as "poolId"
+        from reservation_keys r
+        where (r.tenant_id, r.principal, r.key) = (a."tenantId", a.principal, a.key)
+        limit 1
+      ) k on true
       order by a.n`;
     return keys.map((_, i) => (rows[i]?.reservationId ? rows[i] : null));
   },
