@@ -6,9 +6,10 @@ import { serveWaiters } from "./waiters.ts";
 
 /** Bookings that stand on what failed come first: they were promised theirs. Ends when nothing is freed any more. */
 export function useFreed(turn: Turn): void {
-  if (someCountOnRoom(turn.state)) serveWaiters(turn);
-  while (turn.takeFreed()) {
-    healDegraded(turn);
-    serveWaiters(turn);
+  let isTaken = someCountOnRoom(turn.state);
+  for (let freed = turn.takeFreed(); freed || isTaken; freed = turn.takeFreed()) {
+    if (freed) healDegraded(turn);
+    // Who is served may take what somebody before it in line counts on.
+    isTaken = serveWaiters(turn) && someCountOnRoom(turn.state);
   }
 }

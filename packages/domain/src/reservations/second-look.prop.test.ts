@@ -144,6 +144,16 @@ const TAKEN_FROM_UNDER: Step[] = [
   ask({ spot: true }),
 ];
 
+/** The same gang counts on such room; then one who waits behind it is served with a part of that. */
+const TAKEN_FROM_BEHIND: Step[] = [
+  { ...ask({ count: 3, spot: true }), size: 3 } as Step,
+  { kind: "node", at: 0 },
+  ask({ count: 2 }),
+  ask({ count: 3, size: 2 }),
+  { ...ask({ size: 2, spot: true, whole: true }), start: 1 } as Step,
+  { kind: "release", at: 1 },
+];
+
 it("nobody in line is passed over for whom there is room, however little of the pool was looked at", () => {
   fc.assert(
     fc.property(steps, (history) => {
@@ -154,6 +164,6 @@ it("nobody in line is passed over for whom there is room, however little of the 
         expect(overlooked(turn)).toEqual([]);
       }
     }),
-    { numRuns: 300, examples: [[TAKEN_FROM_UNDER]] },
+    { numRuns: 300, examples: [[TAKEN_FROM_UNDER], [TAKEN_FROM_BEHIND]] },
   );
 });

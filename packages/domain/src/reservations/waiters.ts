@@ -79,10 +79,11 @@ function priorityOf({ config }: PoolState, { tenantId, ancestors }: CreateAsk): 
  * Books for everyone who fits now. Whoever fits gets its reservation under the id that it was promised;
  * whoever is over quota goes on waiting; whoever can never be served again (the pool is archived or hidden
  * from it) waits no more. A waiter whose server has gone is passed over: its caller would never know.
+ * @returns whether the line is shorter now
  */
-export function serveWaiters(turn: Turn): void {
+export function serveWaiters(turn: Turn): boolean {
   const { waiting } = turn.state;
-  if (waiting.size === 0) return;
+  const inLine = waiting.size;
   // What did not fit once in a pass does not fit later in it: bookings only take room away.
   const hopeless = new Set<string>();
   for (const waiter of [...waiting.all()]) {
@@ -94,6 +95,7 @@ export function serveWaiters(turn: Turn): void {
     else if (hopeless.has(form)) continue;
     else if (!serve(turn, waiter, resolved.value)) hopeless.add(form);
   }
+  return waiting.size < inLine;
 }
 
 /** Whether there was, or may still be, room for it: false is one that would not fit under any quota. */
