@@ -7,7 +7,7 @@ import DataLoader from "dataloader";
 import { UnknownOutcome, isTransient } from "./errors.ts";
 
 export interface GatheringOptions {
-  /** Statements under way at once, before the next ones gather. Default 2. */
+  /** Statements under way at once, before the next ones gather. Default 1. */
   readonly atOnce?: number;
   /** Questions in one statement. Default 64. */
   readonly most?: number;
@@ -25,7 +25,7 @@ export function gathering<Question, Answer>(
   answerAll: AnswerAll<Question, Answer>,
   options: GatheringOptions = {},
 ): (question: Question) => Promise<Answer> {
-  const { atOnce = 2, most = 64, patienceMs = 25 } = options;
+  const { atOnce = 1, most = 64, patienceMs = 25 } = options;
   const held: (() => void)[] = [];
   let underWay = 0;
 
