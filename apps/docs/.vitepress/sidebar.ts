@@ -50,6 +50,7 @@ const EXPLANATION: readonly Item[] = [
   { text: "Spot and preemption", link: "/explanation/spot" },
   { text: "Time and leases", link: "/explanation/time" },
   { text: "The order of writes", link: "/explanation/engine" },
+  { text: "How fast, beside what", link: "/explanation/figures" },
   { text: "How far it scales", link: "/explanation/scaling" },
   { text: "Who may, and what nobody learns", link: "/explanation/security" },
   { text: "Fifteen complaints", link: "/explanation/complaints" },

@@ -1,7 +1,7 @@
 /**
  * Questions that come together are one statement: what a busy server spends on a call is the number of statements far
- * more than the rows in them. Nobody waits for company: a question that finds few statements under way goes at
- * once, with those that came in the same turn of the loop, and only behind others does it gather more.
+ * more than the rows in them. Nobody waits for company: a question that finds no statement under way goes at
+ * once, with those that came in the same turn of the loop, and only behind another one does it gather more.
  */
 import DataLoader from "dataloader";
 import { UnknownOutcome, isTransient } from "./errors.ts";
