@@ -39,8 +39,11 @@ export function buttonClass({ kind = "plain", size = "medium" }: Look = {}): str
   );
 }
 
-/** The second press of a double click comes before the page has shown that the first one is under way. */
-const DOUBLE_MS = 600;
+/**
+ * The second press of a double click may come before the page has shown that the first one is under way; soon after
+ * it is shown, and the button is busy.
+ */
+const DOUBLE_MS = 150;
 
 function useOnePress(onPress: (() => void) | undefined, isSending: boolean) {
   const last = useRef(Number.NEGATIVE_INFINITY);

@@ -32,7 +32,9 @@ export function HealthButtons({ node, units }: HealthButtonsProps): ReactNode {
     if (may !== null) return may;
     const concerned = units.filter((unit) => unit.healthy !== healthy);
     if (units.length === 0) return "Choose GPUs of the node on the map.";
-    return concerned.length > 0 ? null : `Nothing changes: ${gpusText(units.length)} said to be that already.`;
+    return concerned.length > 0
+      ? null
+      : `Nothing changes: ${gpusText(units.length)} said to be that already.`;
   };
   return (
     <>
