@@ -1,6 +1,6 @@
 /** Buttons. One that may not be pressed is shown dead with its reason; it can still be reached and read. */
 import type { ReactNode, Ref } from "react";
-import { useId, useRef } from "react";
+import { useEffect, useId, useRef } from "react";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { Focusable } from "react-aria-components/Focusable";
 import styles from "./button.module.css";
@@ -45,19 +45,23 @@ export function buttonClass({ kind = "plain", size = "medium" }: Look = {}): str
  */
 const DOUBLE_MS = 150;
 
-function useOnePress(onPress: (() => void) | undefined, isSending: boolean) {
+function useOnePress(onPress: (() => void) | undefined, busy: boolean | undefined) {
   const last = useRef(Number.NEGATIVE_INFINITY);
+  useEffect(() => {
+    // It was busy and is not any more: what is pressed now is a new wish.
+    if (busy === false) last.current = Number.NEGATIVE_INFINITY;
+  }, [busy]);
   if (onPress === undefined) return undefined;
   return (): void => {
     const now = performance.now();
-    if (isSending && now - last.current < DOUBLE_MS) return;
+    if (busy !== undefined && now - last.current < DOUBLE_MS) return;
     last.current = now;
     onPress();
   };
 }
 
 export function Button({ reason, busy, ...rest }: ButtonProps): ReactNode {
-  const press = useOnePress(rest.onPress, busy !== undefined);
+  const press = useOnePress(rest.onPress, busy);
   if (reason !== undefined && reason !== null) return <DeadButton {...rest} reason={reason} />;
   const { children, label, type = "button", pressed, autoFocus, ref } = rest;
   return (

@@ -157,11 +157,16 @@ describe.each(Object.entries(TEXTS))("%s, in dialogs at 375 px", (_name, text) =
 });
 
 it("in an address it is an address, and leads to a page that says what is wrong", async () => {
-  const { page, complaints } = await open(
-    `/book?gpus=${encodeURIComponent(IMAGE)}&for=${encodeURIComponent(IMAGE)}&pool=${encodeURIComponent(IMAGE)}`,
-  );
+  const image = encodeURIComponent(IMAGE);
+  const { page, complaints } = await open(`/book?gpus=${image}&for=${image}`);
   await page.getByLabel("For", { exact: true }).waitFor();
   expect(await page.getByLabel("For", { exact: true }).inputValue()).toBe(IMAGE);
+  await page.goto(`${world().url}/book?gpus=1&for=1h&pool=${image}`);
+  await page
+    .getByRole("heading", {
+      name: "The pool of this address is not there, or not yours to book in",
+    })
+    .waitFor();
   expect(await page.locator("img[src=x]").count()).toBe(0);
   expect(complaints).toEqual([]);
 });
