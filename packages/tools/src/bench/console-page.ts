@@ -78,6 +78,36 @@ export async function opened(browser: Browser, { url, token, item }: View): Prom
   return { page, paintMs: shown - first, firstMs: first, wholeMs: whole };
 }
 
+/** What the page's main thread did in a frame, ms on average. */
+const PARTS = {
+  script: "ScriptDuration",
+  style: "RecalcStyleDuration",
+  layout: "LayoutDuration",
+  all: "TaskDuration",
+} as const;
+export type Spent = Readonly<Record<keyof typeof PARTS, number>>;
+
+/** Frames of a scroll as `frames`, with what was spent in one by the browser's own counters. */
+export async function framesAndSpent(
+  page: Page,
+  box: string,
+): Promise<{ readonly taken: number[]; readonly spent: Spent }> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  const look = async (): Promise<ReadonlyMap<string, number>> => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return new Map(metrics.map(({ name, value }) => [name, value]));
+  };
+  const before = await look();
+  const taken = await frames(page, box);
+  const after = await look();
+  const each = Object.entries(PARTS).map(([part, name]) => {
+    const seconds = (after.get(name) ?? Number.NaN) - (before.get(name) ?? Number.NaN);
+    return [part, (seconds * 1_000) / taken.length];
+  });
+  return { taken, spent: Object.fromEntries(each) as Spent };
+}
+
 /** How long each frame of a scroll took, ms. */
 export function frames(page: Page, box: string): Promise<number[]> {
   return page.evaluate<number[]>(

@@ -8,7 +8,7 @@ import { withBerth } from "@berth/client/testing";
 import { chromium } from "playwright-core";
 import type { Browser } from "playwright-core";
 import { largePool } from "./console-fleet.ts";
-import { elements, emptyFrames, firstLoad, frames, opened } from "./console-page.ts";
+import { elements, emptyFrames, firstLoad, framesAndSpent, opened } from "./console-page.ts";
 import type { View } from "./console-page.ts";
 import { quantile } from "./figure.ts";
 import type { Figure } from "./figure.ts";
@@ -75,7 +75,8 @@ async function viewFigures(
   { empty, ...view }: View & { readonly empty: number },
 ): Promise<Figure[]> {
   const { firstMs, page, paintMs, wholeMs } = await opened(browser, view);
-  const frame = quantile(await frames(page, view.box), 0.95);
+  const { spent, taken } = await framesAndSpent(page, view.box);
+  const frame = quantile(taken, 0.95);
   const nodes = await elements(page);
   await page.context().close();
   return [
@@ -88,6 +89,10 @@ async function viewFigures(
       yardstick: { id: "empty page", value: empty, unit: "ms" },
       ratio: frame / empty,
     },
+    // Where the frame goes: what a missed one is explained by.
+    ...Object.entries(spent).map(([part, value]): Figure => {
+      return { id: `console/${name}.frame.${part}`, value, unit: "ms", direction: "lower" };
+    }),
     figure(`${name}.dom`, nodes, { unit: "nodes", must: DOM_NODES }),
   ];
 }
