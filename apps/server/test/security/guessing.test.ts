@@ -70,10 +70,17 @@ it("guesses made at once are counted before any of them has failed, and a good k
       );
     // Nothing that is asked of the database comes back while they all arrive.
     proxy.set({ kind: "latency", ms: 30 });
-    const guesses = Array.from({ length: 900 }, () => from("192.0.2.1", strangersKey()));
-    const firsts = Array.from({ length: 400 }, () => from("192.0.2.2", good));
+    // On a machine that does more than this the server is busy and turns some away: they come again, as they are told.
+    const until = async (...call: Parameters<typeof from>): Promise<number> => {
+      for (;;) {
+        const status = await from(...call);
+        if (status !== 503) return status;
+      }
+    };
+    const guesses = Array.from({ length: 900 }, () => until("192.0.2.1", strangersKey()));
+    const firsts = Array.from({ length: 400 }, () => until("192.0.2.2", good));
     const same = strangersKey();
-    const copies = Array.from({ length: 400 }, () => from("192.0.2.3", same));
+    const copies = Array.from({ length: 400 }, () => until("192.0.2.3", same));
     expect(tally(await Promise.all(guesses))).toEqual({ 401: 300, 429: 600 });
     expect(tally(await Promise.all(firsts))).toEqual({ 200: 400 });
     expect(tally(await Promise.all(copies))).toEqual({ 401: 400 });
