@@ -21,20 +21,6 @@ import type { Call, TenantScope, VisibleNode, VisiblePool } from "./call.ts";
 /** Deepest tenant tree that is walked; putTenant refuses a deeper one. */
 export const TENANT_DEPTH_MAX = 32;
 
-/** The tenant and its parents, nearest first; empty when there is no such tenant. One statement. */
-export async function tenantChain(db: Database, tenantId: TenantId): Promise<TenantId[]> {
-  const rows = await db.sql<{ id: string }[]>`
-    with recursive up(id, parent, depth) as (
-      select tenant_id, parent_id, 0 from tenants where tenant_id = ${tenantId}
-      union all
-      select t.tenant_id, t.parent_id, up.depth + 1
-      from tenants t join up on t.tenant_id = up.parent
-      where up.depth < ${TENANT_DEPTH_MAX}
-    )
-    select id from up order by depth`;
-  return rows.map((row) => row.id);
-}
-
 /** `up`: for each question by its number, the tenant that asks and its parents, by how far above it they are. */
 const upwards = ({ sql }: Pick<Database, "sql">) => sql`up(n, id, parent, depth) as (
     select asked.n, t.tenant_id, t.parent_id, 0 from asked join tenants t on t.tenant_id = asked.tenant_id
@@ -47,6 +33,27 @@ const upwards = ({ sql }: Pick<Database, "sql">) => sql`up(n, id, parent, depth)
       (select coalesce(jsonb_agg(up.id order by up.depth), '[]') from up where up.n = asked.n) as chain
     from asked
   )`;
+
+/** Questions as the statement reads them: with their places, in which they are answered. */
+const numbered = (asked: readonly object[]): string =>
+  JSON.stringify(asked.map((question, n) => ({ ...question, n })));
+
+const tenantChains = gatheringBy(
+  async ({ sql }: Database, asked: readonly { readonly tenantId: TenantId }[]) => {
+    const rows = await sql<Seen[]>`
+      with recursive asked as (
+          select a.n, a."tenantId" as tenant_id
+          from jsonb_to_recordset(${numbered(asked)}::text::jsonb) a (n integer, "tenantId" text)
+        ), ${upwards({ sql })}
+        select chain from chains order by n`;
+    return asked.map((_, i) => rows[i]?.chain ?? []);
+  },
+);
+
+/** The tenant and its parents, nearest first; empty when there is no such tenant. One statement for all who ask together. */
+export function tenantChain(db: Database, tenantId: TenantId): Promise<readonly TenantId[]> {
+  return tenantChains(db, { tenantId });
+}
 
 interface PoolRow {
   readonly poolId: PoolId;
@@ -93,10 +100,6 @@ interface PoolQuestion {
 }
 
 type PoolSeenRow = Partial<PoolRow> & Seen;
-
-/** Questions as the statement reads them: with their places, in which they are answered. */
-const numbered = (asked: readonly object[]): string =>
-  JSON.stringify(asked.map((question, n) => ({ ...question, n })));
 
 const poolSights = gatheringBy(
   async ({ sql }: Database, asked: readonly PoolQuestion[]): Promise<PoolSeen[]> => {

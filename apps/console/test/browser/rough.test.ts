@@ -51,6 +51,15 @@ it("whoever presses again because no answer came gets what the first press booke
   ).toHaveLength(1);
 });
 
+it("books on a page that came over plain HTTP, which browsers give less to", async () => {
+  const poolId = world().pool("T4");
+  const { page } = await open("/");
+  await page.addInitScript("delete Crypto.prototype.randomUUID");
+  await page.goto(`${world().url}/book?pool=${poolId}&gpus=1&for=5h`);
+  await page.getByRole("button", { name: "Book 1 GPU, now" }).click();
+  await page.getByRole("complementary", { name: "Facts of the reservation" }).waitFor();
+});
+
 it("a link to a pool that is not there says so, and books nowhere else", async () => {
   const gone = `pool_${"0".repeat(26)}`;
   const { page } = await open(`/book?gpus=2&for=1h&pool=${gone}`);

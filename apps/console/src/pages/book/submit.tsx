@@ -1,9 +1,8 @@
 /** The button that books, with what it books in its words; and what becomes of a booking that somebody else beat. */
 import { isBerthError } from "@berth/client";
-import type { Pool } from "@berth/client";
+import type { BookingRequest, Pool } from "@berth/client";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useMemo } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useCan } from "../../access/use-can.ts";
@@ -47,9 +46,6 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
     },
   });
   const { ask } = quoting;
-  // One wish has one key: whoever presses again because no answer came gets what the first press booked.
-  const wish = ask.ok ? JSON.stringify(ask.request) : "";
-  const idempotencyKey = useMemo(() => `console-${wish === "" ? "" : crypto.randomUUID()}`, [wish]);
   const reason = may("reservations.create", { pool }) ?? whyNot(quoting);
   const victims = victimsOf(quoting);
   const start = victims === null ? form.start : Math.max(form.start ?? now, victims.startsAt);
@@ -70,7 +66,7 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
         reason={reason}
         busy={book.isPending}
         onPress={() => {
-          if (ask.ok) book.mutate({ ...ask.request, idempotencyKey });
+          if (ask.ok) book.mutate({ ...ask.request, ...keyOfSame(book, ask.request) });
         }}
       >
         Book {countedText(form)}, {when}
@@ -79,6 +75,21 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
       {ask.ok ? <ClockChange form={form} ms={Number(ask.request.duration)} /> : null}
     </div>
   );
+}
+
+interface Tried {
+  readonly error: Error | null;
+  readonly variables: BookingRequest | undefined;
+}
+
+/** Whoever presses again because no answer came means the same booking, and gets what the first press booked. */
+function keyOfSame(
+  { error, variables }: Tried,
+  request: BookingRequest,
+): { idempotencyKey?: string } {
+  const key = isBerthError(error) ? error.idempotencyKey : null;
+  const wish = (of: object | undefined): string => JSON.stringify({ ...of, idempotencyKey: null });
+  return key !== null && wish(variables) === wish(request) ? { idempotencyKey: key } : {};
 }
 
 /** Spot bookings that the booking ends, as the answer to this very form says; null: none. */
