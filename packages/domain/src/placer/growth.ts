@@ -25,8 +25,6 @@ export interface MixTable {
   readonly wants: readonly number[];
   /** By free units: the growth, scalars aside. */
   readonly growth: readonly number[];
-  /** By free units: the least growth with as many or more, scalars aside. */
-  readonly leastFrom: readonly number[];
   /** No node of the shape has less, at any time. */
   readonly least: number;
 }
@@ -46,13 +44,6 @@ export function bestScore(state: PoolState, plan: Plan): number {
     best = Math.max(best, score);
   }
   return best;
-}
-
-/** What `scoreOn` does not exceed, for a fraction of its cost; Infinity when that is not known. */
-export function scoreWithin(plan: Plan, entry: NodeEntry, free: number): number {
-  if (plan.policy === "spread" || plan.mixHasScalars) return Number.POSITIVE_INFINITY;
-  // What is free during the window is never less than what is free throughout.
-  return packScore(tableOf(plan, entry.shape, fitOf(plan, entry)).leastFrom[free] as number);
 }
 
 /** @param free units of the score's kind that are free for the whole window, enough for the request */
@@ -158,13 +149,11 @@ function tableOf(plan: Plan, shape: Shape, fit: ShapeFit): MixTable {
     const able = units.filter((unit) => serves(unit as ShapeUnit, ask)).length;
     return able < ask.size ? Number.POSITIVE_INFINITY : ask.size;
   });
-  const byFree = Array.from({ length: fit.scoredTotal + 1 }, (_, f) =>
-    growth(plan, wants, { free: f, left: NO_LIMIT }),
-  );
   const table = {
     wants,
-    growth: byFree,
-    leastFrom: byFree.map((_, f) => Math.min(...byFree.slice(f))),
+    growth: Array.from({ length: fit.scoredTotal + 1 }, (_, f) =>
+      growth(plan, wants, { free: f, left: NO_LIMIT }),
+    ),
     least: leastGrowth(plan, wants),
   };
   if (!plan.pinned) plan.tables[shape.number] = table;

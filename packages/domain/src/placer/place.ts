@@ -12,7 +12,7 @@ import type { PoolState } from "../state/pool-state.ts";
 import { chooseUnits } from "./choose.ts";
 import { isPlain } from "./fit.ts";
 import { placeGang } from "./gang.ts";
-import { bestScore, scoreOn, scoreWithin, tieOn } from "./growth.ts";
+import { bestScore, scoreOn, tieOn } from "./growth.ts";
 import { countsOf, Judge, Lacking } from "./judge.ts";
 import type { Verdict } from "./judge.ts";
 import { gpusTaken, wholeScore } from "./node-binding.ts";
@@ -93,8 +93,7 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
     }
     const entry = state.entries[at] as NodeEntry;
     if (lacking.has(entry)) continue;
-    if (!plan.whole && scoreWithin(plan, entry, verdict.free) <= best.worst) best.pass();
-    else best.offer(entry, rate(plan, entry, verdict.free));
+    best.offer(entry, rate(plan, entry, verdict.free));
     if (best.isSettled) break;
   }
   if (best.isEmpty) {

@@ -40,16 +40,6 @@ export class Shortlist<T> {
     return this.#top.worst >= this.#unbeatable || this.#offers >= this.#offersMax;
   }
 
-  /** What a place has to exceed to be on the list. */
-  get worst(): number {
-    return this.#top.worst;
-  }
-
-  /** A place that is looked at and is not to be on the list. */
-  pass(): void {
-    this.#offers += 1;
-  }
-
   offer(item: T, score: number): void {
     this.#offers += 1;
     this.#top.offer(item, score);
