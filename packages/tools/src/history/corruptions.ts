@@ -236,14 +236,16 @@ function oldVersion(history: History): boolean {
   return false;
 }
 
+/** Of a pool in which no unit had been reserved by then: what is withheld is not counted by the checker. */
 function halfBatch(history: History): boolean {
-  const fenced = new Set(
-    batches(history).flatMap((b) =>
-      b.rows.some(({ table }) => table === "unit_reservations") ? [b.gateId] : [],
-    ),
-  );
+  const firstFence = new Map<string, number>();
+  for (const { gateId, seq, rows } of batches(history))
+    if (rows.some(({ table }) => table === "unit_reservations"))
+      firstFence.set(gateId, Math.min(seq, firstFence.get(gateId) ?? Infinity));
   const op = middle(
-    reads(history, "capacity.byPool").filter(({ body }) => !fenced.has(String(body["poolId"]))),
+    reads(history, "capacity.byPool").filter(
+      ({ seq, body }) => Number(seq) < (firstFence.get(String(body["poolId"])) ?? Infinity),
+    ),
   );
   if (!op) return false;
   const capacity = op.body["capacity"] as readonly Json[];

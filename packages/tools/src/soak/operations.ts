@@ -54,7 +54,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "extend", weight: 5, run: extend },
   { name: "terminate", weight: 2, run: terminate },
   { name: "preview", weight: 4, run: preview },
-  { name: "read capacity", weight: 4, run: readCapacity },
+  { name: "read capacity", weight: 10, run: readCapacity },
   { name: "get", weight: 5, run: (h) => onReservation(h, "reservations.get", {}) },
   { name: "list", weight: 3, run: list },
   { name: "node state", weight: 5, run: nodeState },
