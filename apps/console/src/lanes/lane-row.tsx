@@ -6,7 +6,7 @@ import { cx } from "../ui/cx.ts";
 import { stepOf } from "./draft.ts";
 import styles from "./lanes.module.css";
 import { drawn, rectsOf, toInstant } from "./model.ts";
-import type { Lane, LaneSpan, Rect, SpanKind, StackedLane, TimeWindow } from "./model.ts";
+import type { Lane, Rect, SpanKind, StackedLane, TimeWindow } from "./model.ts";
 import { useDrag } from "./use-drag.ts";
 
 /** Height of a row of bars, and what is above and below them, in pixels; the first row's top is in the styles as well. */
@@ -28,8 +28,6 @@ export interface LaneView {
   readonly width: number;
   readonly zone: string;
   readonly selected: string | null;
-  onSelect(span: LaneSpan, lane: Lane): void;
-  onFocus(laneId: string, spanId: string): void;
   readonly onDraw?: ((lane: Lane, window: TimeWindow) => void) | undefined;
 }
 
@@ -39,6 +37,13 @@ interface RowProps {
   readonly top: number;
   /** The bar that the tab key reaches, when it is in this lane. */
   readonly tabStop: string | null;
+}
+
+interface BarPlace {
+  readonly lane: Lane;
+  readonly view: LaneView;
+  /** Whether the tab key stops here. */
+  readonly isStop: boolean;
 }
 
 export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: RowProps): ReactNode {
@@ -75,15 +80,7 @@ export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: Ro
         data-drawable={draw !== undefined}
         onPointerDown={onPointerDown}
       >
-        {rects.map((rect) => (
-          <Bar
-            key={rect.span.id}
-            rect={rect}
-            lane={lane}
-            view={view}
-            isStop={rect.span.id === tabStop}
-          />
-        ))}
+        {rects.map((rect) => bar(rect, { lane, view, isStop: rect.span.id === tabStop }))}
         {drag && (
           <div
             className={styles["drawn"]}
@@ -95,35 +92,35 @@ export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: Ro
   );
 });
 
-interface BarProps {
-  readonly rect: Rect;
-  readonly lane: Lane;
-  readonly view: LaneView;
-  readonly isStop: boolean;
-}
-
-const Bar = memo(function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
+/**
+ * A plain function and no component, without handlers of its own: a fast scroll makes more than a hundred bars in a
+ * frame. What is pressed and what has the focus is told by the box around all lanes.
+ */
+function bar(rect: Rect, { lane, isStop, view }: BarPlace): ReactNode {
   const { cut, left, row, span, width } = rect;
   const when = rangeText(span.start, span.end, view.zone);
-  const name = `${span.label}, ${KIND_TEXT[span.kind]}, ${lane.label}, ${when}`;
   const hasText = width > 58;
   const room = hasText ? null : styles[width > 13 ? "glyphOnly" : "bare"];
-  const ends = [cut.start && styles["cutStart"], cut.end && styles["cutEnd"]];
   const isSelected = span.reservationId !== null && span.reservationId === view.selected;
   return (
     <button
+      key={span.id}
       type="button"
-      className={cx(styles["bar"], styles[span.kind], room, ...ends)}
+      className={cx(
+        styles["bar"],
+        styles[span.kind],
+        room,
+        cut.start && styles["cutStart"],
+        cut.end && styles["cutEnd"],
+      )}
       data-span={span.id}
-      aria-label={name}
+      aria-label={`${span.label}, ${KIND_TEXT[span.kind]}, ${lane.label}, ${when}`}
       // What others hold cannot be chosen: it is there to be read.
       aria-pressed={span.reservationId === null ? undefined : isSelected}
       tabIndex={isStop ? 0 : -1}
       style={row === 0 ? { left, width } : { left, width, top: PAD_PX + row * ROW_PX }}
-      onClick={() => view.onSelect(span, lane)}
-      onFocus={() => view.onFocus(lane.id, span.id)}
     >
       {hasText ? span.label : null}
     </button>
   );
-});
+}

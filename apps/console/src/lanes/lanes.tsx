@@ -5,7 +5,7 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import type { Range } from "@tanstack/react-virtual";
 import { useCallback, useId, useMemo, useRef, useState } from "react";
-import type { KeyboardEvent, ReactNode } from "react";
+import type { FocusEvent, KeyboardEvent, MouseEvent, ReactNode } from "react";
 import { Axis } from "./axis.tsx";
 import { DraftBar } from "./draft-bar.tsx";
 import { LaneRow, PAD_PX, ROW_PX } from "./lane-row.tsx";
@@ -34,6 +34,11 @@ export interface LanesProps {
   readonly onDraw?: ((lane: Lane, window: TimeWindow) => void) | undefined;
 }
 
+interface BarPlace {
+  readonly laneId: string;
+  readonly spanId: string;
+}
+
 /** Room that a mark of the axis needs. */
 const TICK_PX = 96;
 
@@ -42,16 +47,12 @@ export function Lanes(props: LanesProps): ReactNode {
   const stacked = useMemo(() => lanes.map(stack), [lanes]);
   const [measure, width] = useWidth();
   const box = useRef<HTMLDivElement>(null);
-  const [active, setActive] = useState<{ laneId: string; spanId: string } | null>(null);
+  const [active, setActive] = useState<BarPlace | null>(null);
   const activeAt = active ? stacked.findIndex(({ lane }) => lane.id === active.laneId) : -1;
   const virtual = useLaneRows(stacked, box, activeAt);
-  const onFocus = useCallback(
-    (laneId: string, spanId: string) => setActive({ laneId, spanId }),
-    [],
-  );
   const view = useMemo<LaneView>(
-    () => ({ window, width, zone, selected, onSelect, onFocus, onDraw }),
-    [window, width, zone, selected, onSelect, onFocus, onDraw],
+    () => ({ window, width, zone, selected, onDraw }),
+    [window, width, zone, selected, onDraw],
   );
   const ticks = useMemo(
     () => ticksOf(window, zone, Math.max(2, Math.floor(width / TICK_PX))),
@@ -60,6 +61,7 @@ export function Lanes(props: LanesProps): ReactNode {
   const stop = tabStopOf(stacked, { active, rows: virtual.getVirtualItems(), window, width });
   const { drawing, onKeyDown } = useKeys({ ...props, stacked, active, width, virtual, box });
   const how = useId();
+  const onBars = useBars({ lanes, onSelect, setActive });
 
   return (
     // It can be reached and scrolled by the keyboard also while there is no bar in it.
@@ -70,6 +72,7 @@ export function Lanes(props: LanesProps): ReactNode {
       aria-describedby={how}
       className={styles["box"]}
       onKeyDown={onKeyDown}
+      {...onBars}
       onPointerOver={nameOnHover}
       tabIndex={stop === null ? 0 : undefined}
     >
@@ -107,6 +110,33 @@ export function Lanes(props: LanesProps): ReactNode {
       </div>
     </div>
   );
+}
+
+interface BarsTold extends Pick<LanesProps, "lanes" | "onSelect"> {
+  setActive(place: BarPlace): void;
+}
+
+/** The bar that an event came from; null beside the bars. */
+function placeOf(target: EventTarget): BarPlace | null {
+  const bar = (target as HTMLElement).closest<HTMLElement>("[data-span]");
+  const laneId = bar?.closest<HTMLElement>("[data-lane]")?.dataset["lane"];
+  const spanId = bar?.dataset["span"];
+  return laneId === undefined || spanId === undefined ? null : { laneId, spanId };
+}
+
+/** What the bars tell: one listener for all, as a fast scroll makes more than a hundred bars in a frame. */
+function useBars({ lanes, onSelect, setActive }: BarsTold) {
+  const onFocus = ({ target }: FocusEvent<HTMLElement>): void => {
+    const place = placeOf(target);
+    if (place) setActive(place);
+  };
+  const onClick = ({ target }: MouseEvent<HTMLElement>): void => {
+    const place = placeOf(target);
+    const lane = lanes.find(({ id }) => id === place?.laneId);
+    const span = lane?.spans.find(({ id }) => id === place?.spanId);
+    if (lane && span) onSelect(span, lane);
+  };
+  return { onFocus, onClick };
 }
 
 /** What the keys do, for who is told of the lanes and does not see them. */
@@ -158,7 +188,7 @@ function useLaneRows(
 }
 
 interface Shown {
-  readonly active: { readonly laneId: string; readonly spanId: string } | null;
+  readonly active: BarPlace | null;
   readonly rows: readonly { readonly index: number }[];
   readonly window: TimeWindow;
   readonly width: number;
@@ -166,7 +196,7 @@ interface Shown {
 
 /** The bar that had the focus last, else the first one that is rendered. */
 function tabStopOf(stacked: readonly StackedLane[], { active, rows, window, width }: Shown) {
-  let first: { laneId: string; spanId: string } | null = null;
+  let first: BarPlace | null = null;
   for (const { index } of rows) {
     const lane = stacked[index];
     const rects = lane ? rectsOf(lane, window, width) : [];
