@@ -1,6 +1,7 @@
 /** How many whole GPUs are booked in each bucket of time. */
 import type { TenantId } from "./ids.ts";
 import type { NodeEntry } from "./state/node-entry.ts";
+import { EVERY } from "./state/busy-times.ts";
 import type { PoolState } from "./state/pool-state.ts";
 import { withheldTerms } from "./unit-reservations/hidden.ts";
 
@@ -87,7 +88,7 @@ class BucketTally {
     const span = { start: this.#window.from, end: this.#window.to };
     // Most nodes of a large pool have nothing in a window that is far off.
     if (!terms && calendar.row >= 0) {
-      if (this.#state.roster.busy.during(calendar.row, span.start, span.end) === 0) return;
+      if (this.#state.roster.busy.during(calendar.row, span, EVERY) === 0) return;
     }
     for (let unit = 0; unit < shape.units.length; unit += 1) {
       if (shape.units[unit]?.class !== "gpu") continue;

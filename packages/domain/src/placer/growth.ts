@@ -86,11 +86,39 @@ const edges = { list: [] as number[], max: EDGES_MAX };
 
 /** The mean over the window of the growth at each instant. */
 function meanGrowth(at: At, free: number, growthOf: (free: number) => number): number {
+  if (free === at.fit.scoredTotal) return growthOf(free);
+  const counted = countedOn(at);
+  const mean = at.entry.calendar.mean(at.plan.request, (booked) =>
+    growthOf(bitsIn(counted & ~booked)),
+  );
+  return mean ?? meanByEdges(at, free, growthOf);
+}
+
+/** The units that the score counts while they are not booked, a bit each, of the first 32. */
+function countedOn({ plan: { request }, entry, fit }: At): number {
+  const { places, scored } = fit;
+  let counted = 0;
+  for (let i = 0; i < places.length; i += 1) {
+    const place = places[i] as number;
+    if (scored[i] === 0 || entry.usable[place] === 0) continue;
+    if (entry.terms !== null && isWithheld({ entry, place }, request, request)) continue;
+    counted |= 1 << place;
+  }
+  return counted;
+}
+
+function bitsIn(set: number): number {
+  let left = set - ((set >>> 1) & 0x55555555);
+  left = (left & 0x33333333) + ((left >>> 2) & 0x33333333);
+  return Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/** The same from the bookings themselves, for a node with too many units or changes to have them in short. */
+function meanByEdges(at: At, free: number, growthOf: (free: number) => number): number {
   const { start, end } = at.plan.request;
   const { list } = edges;
   list.length = 0;
-  let most = free;
-  if (free < at.fit.scoredTotal) most += edgesOf(at);
+  let most = free + edgesOf(at);
   if (list.length === 0 || list.length > EDGES_MAX) return growthOf(free);
   list.sort((a, b) => a - b);
   let sum = 0;

@@ -5,7 +5,7 @@
  */
 import type { Scalar } from "../model.ts";
 import type { Cause } from "../refusal.ts";
-import { MANY } from "../state/busy-times.ts";
+import { EVERY, MANY } from "../state/busy-times.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
 import { ALIKE, APART } from "../state/roster.ts";
@@ -111,7 +111,7 @@ export class Judge<V extends Verdict> {
     if (judged !== ALIKE && (judged === APART || this.#isServiced(at, window)))
       return this.#alone(at, window);
     if (known.unsound !== null) return known.unsound;
-    const set = this.#isQuiet(row, window) ? 0 : this.#booked(at, window) & known.matters;
+    const set = this.#isQuiet(row, window) ? 0 : this.#booked(at, window, known.matters);
     let verdict = known.bySet.get(set);
     if (verdict === undefined) known.bySet.set(set, (verdict = this.#alone(at, window)));
     if (set === 0) known.quiet = verdict;
@@ -136,17 +136,18 @@ export class Judge<V extends Verdict> {
     const group = row >> 5;
     let busy = this.#busy[group] as number;
     if (busy === MANY) {
-      busy = this.#roster.anyBusy.during(group, window.start, window.end);
+      busy = this.#roster.anyBusy.during(group, window, EVERY);
       if (busy === MANY) busy = PERHAPS;
       this.#busy[group] = busy;
     }
     return (busy & (1 << (row & 31))) === 0;
   }
 
-  #booked(at: number, window: Window): number {
+  /** Those of these units that are booked at some time of the window. */
+  #booked(at: number, window: Window, units: number): number {
     const row = this.#rows[at] as number;
-    const booked = this.#roster.busy.during(row, window.start, window.end);
-    return booked === MANY ? this.#entry(at).calendar.bookedIn(window) : booked;
+    const booked = this.#roster.busy.during(row, window, units);
+    return (booked === MANY ? this.#entry(at).calendar.bookedIn(window) : booked) & units;
   }
 
   #entry(at: number): NodeEntry {

@@ -73,13 +73,13 @@ export function place(
 
 function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placement {
   const { request } = plan;
-  const rate = options.fewestGpus && plan.whole ? fewestFirst : nodeScore;
   const choice = plan.whole || plan.policy === "spread" ? Infinity : CHOICE_ENOUGH;
   const best = new Shortlist<NodeEntry>(bestScore(state, plan), choice);
   const verdicts: Roomy[] = [];
   const judge = new Judge<Roomy>(state, plan, (cause, entry) => {
-    const free = cause === null ? freeFor(plan, entry) : 0;
-    const verdict = { cause, nodes: 0, free };
+    const free = cause === null && !plan.whole ? freeFor(plan, entry) : 0;
+    const rank = cause === null && plan.whole ? rankOf(entry, options) : 0;
+    const verdict = { cause, nodes: 0, free, rank };
     verdicts.push(verdict);
     return verdict;
   });
@@ -93,7 +93,7 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
     }
     const entry = state.entries[at] as NodeEntry;
     if (lacking.has(entry)) continue;
-    best.offer(entry, rate(plan, entry, verdict.free));
+    best.offer(entry, plan.whole ? verdict.rank : scoreOn(plan, entry, verdict.free));
     if (best.isSettled) break;
   }
   if (best.isEmpty) {
@@ -114,23 +114,21 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
 interface Roomy extends Verdict {
   /** Units of the score's kind that are free for the whole window, on each of the nodes that it is of. */
   readonly free: number;
+  /** Of whole nodes, the better the higher: the same for all of one make. */
+  readonly rank: number;
 }
 
 /** Right after it was found that the node fits: `plan.units` still holds its free units. */
 function freeFor(plan: Plan, entry: NodeEntry): number {
-  return plan.whole || isPlain(entry) ? fitOf(plan, entry).scoredTotal : plan.units.scored;
+  return isPlain(entry) ? fitOf(plan, entry).scoredTotal : plan.units.scored;
 }
 
-function nodeScore(plan: Plan, entry: NodeEntry, free: number): number {
-  return plan.whole ? wholeScore(entry) : scoreOn(plan, entry, free);
+function rankOf(entry: NodeEntry, { fewestGpus = false }: PlaceOptions): number {
+  return fewestGpus ? -gpusTaken(entry) : wholeScore(entry);
 }
 
 const NO_TIE: Tie = { slack: 0, free: 0 };
 
 function tieOf(plan: Plan, entry: NodeEntry): Tie {
   return plan.whole || plan.policy === "spread" ? NO_TIE : tieOn(plan, entry, plan.request);
-}
-
-function fewestFirst(_: Plan, entry: NodeEntry): number {
-  return -gpusTaken(entry);
 }

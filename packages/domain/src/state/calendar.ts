@@ -104,6 +104,14 @@ export class Calendar {
     return booked;
   }
 
+  /** As `BusyTimes.mean`; null too for a node that has no row. */
+  mean(
+    window: { readonly start: number; readonly end: number },
+    worth: (booked: number) => number,
+  ): number | null {
+    return this.row < 0 ? null : this.#busy.mean(this.row, window, worth);
+  }
+
   /** Start of the first booking that ends after `time`; before `time` when one is running; Infinity for none. */
   nextStart(unit: number, time: number): number {
     const at = this.#firstEndingAfter(unit, time);
