@@ -3,6 +3,7 @@ import type { TenantId } from "./ids.ts";
 import type { NodeEntry } from "./state/node-entry.ts";
 import { EVERY } from "./state/busy-times.ts";
 import type { PoolState } from "./state/pool-state.ts";
+import { through } from "./steps.ts";
 import { withheldTerms } from "./unit-reservations/hidden.ts";
 
 const MINUTE_MS = 60_000;
@@ -35,11 +36,7 @@ export function timeline(
   window: TimelineWindow,
   reader: TenantId | null = null,
 ): Timeline {
-  const steps = timelineSteps(state, window, reader);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return through(timelineSteps(state, window, reader));
 }
 
 /**

@@ -4,8 +4,8 @@
  * rest is good for: the growth is the mean over the window.
  */
 import { DAY_MS, SCALARS } from "../model.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
-import type { PoolState } from "../state/pool-state.ts";
+import type { SeenNode } from "../state/node-entry.ts";
+import type { PoolView } from "../state/pool-view.ts";
 import type { UnitAsk } from "../state/pool-demand.ts";
 import type { Shape, ShapeUnit } from "../state/shape.ts";
 import type { Window } from "./fit.ts";
@@ -30,7 +30,7 @@ export interface MixTable {
 }
 
 /** No node scores higher; Infinity when that is not known. */
-export function bestScore(state: PoolState, plan: Plan): number {
+export function bestScore(state: PoolView, plan: Plan): number {
   if (plan.whole || plan.pinned) return Number.POSITIVE_INFINITY;
   let best = 0;
   for (const shape of state.shapes.all()) {
@@ -47,7 +47,7 @@ export function bestScore(state: PoolState, plan: Plan): number {
 }
 
 /** @param free units of the score's kind that are free for the whole window, enough for the request */
-export function scoreOn(plan: Plan, entry: NodeEntry, free: number): number {
+export function scoreOn(plan: Plan, entry: SeenNode, free: number): number {
   const fit = fitOf(plan, entry);
   if (plan.policy === "spread") return spreadScore(free - plan.scoredWanted, fit.scoredTotal);
   const table = tableOf(plan, entry.shape, fit);
@@ -68,7 +68,7 @@ export function scoreOn(plan: Plan, entry: NodeEntry, free: number): number {
 /** The score for one more member, on what `free` units are, scalars and the rest of the time aside. */
 export function memberScore(
   plan: Plan,
-  entry: NodeEntry,
+  entry: SeenNode,
   room: { readonly free: number; readonly total: number },
 ): number {
   const { free, total } = room;
@@ -78,7 +78,7 @@ export function memberScore(
 
 interface At {
   readonly plan: Plan;
-  readonly entry: NodeEntry;
+  readonly entry: SeenNode;
   readonly fit: ShapeFit;
 }
 
@@ -162,7 +162,7 @@ function knownFor(plan: Plan, shape: Shape, left: readonly number[]): number[] {
 }
 
 /** What the window leaves of the node's scalars, at the worst instant. */
-function amountsLeft({ request }: Plan, entry: NodeEntry): number[] {
+function amountsLeft({ request }: Plan, entry: SeenNode): number[] {
   return SCALARS.map((scalar) => {
     const used = entry.scalarUse.get(scalar)?.all.peak(request.start, request.end) ?? 0;
     return entry.node.scalars[scalar] - used;
@@ -227,7 +227,7 @@ function leastGrowth({ mix, amounts, scoredWanted }: Plan, wants: readonly numbe
 export const SLACK_MAX: number = 30 * DAY_MS;
 
 /** What tells nodes of one score apart. */
-export function tieOn(plan: Plan, entry: NodeEntry, window: Window): Tie {
+export function tieOn(plan: Plan, entry: SeenNode, window: Window): Tie {
   const { calendar, usable } = entry;
   const { places, scored } = fitOf(plan, entry);
   const open = calendar.freeOf(places, window);

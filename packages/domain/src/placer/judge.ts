@@ -6,8 +6,8 @@
 import type { Scalar } from "../model.ts";
 import type { Cause } from "../refusal.ts";
 import { EVERY, MANY } from "../state/busy-times.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
-import type { PoolState } from "../state/pool-state.ts";
+import type { SeenNode } from "../state/node-entry.ts";
+import type { PoolView } from "../state/pool-view.ts";
 import { ALIKE, APART } from "../state/roster.ts";
 import {
   asksScalars,
@@ -32,7 +32,7 @@ export interface Verdict {
  * What a verdict says besides. Called right after `cause` was found: when it is null, `plan.units` holds the
  * free units, as after `causeOf`.
  */
-export type Find<V extends Verdict> = (cause: Cause | null, entry: NodeEntry, window: Window) => V;
+export type Find<V extends Verdict> = (cause: Cause | null, entry: SeenNode, window: Window) => V;
 
 /** What is known of a make. */
 interface OfMake<V> {
@@ -63,8 +63,8 @@ interface Sets<V> {
 export class Judge<V extends Verdict> {
   readonly #plan: Plan;
   readonly #find: Find<V>;
-  readonly #entries: readonly NodeEntry[];
-  readonly #roster: PoolState["roster"];
+  readonly #entries: readonly SeenNode[];
+  readonly #roster: PoolView["roster"];
   readonly #rows: Int32Array;
   readonly #makeOf: Int32Array;
   readonly #judged: Uint8Array;
@@ -73,7 +73,7 @@ export class Judge<V extends Verdict> {
   /** By 32 rows: those with something booked in the request's window; `MANY` until it is looked at. */
   readonly #busy: Float64Array;
 
-  constructor(state: PoolState, plan: Plan, find: Find<V>) {
+  constructor(state: PoolView, plan: Plan, find: Find<V>) {
     this.#plan = plan;
     this.#find = find;
     this.#entries = state.entries;
@@ -150,8 +150,8 @@ export class Judge<V extends Verdict> {
     return (booked === MANY ? this.#entry(at).calendar.bookedIn(window) : booked) & units;
   }
 
-  #entry(at: number): NodeEntry {
-    return this.#entries[at] as NodeEntry;
+  #entry(at: number): SeenNode {
+    return this.#entries[at] as SeenNode;
   }
 
   #alone(at: number, window: Window): V {
@@ -178,7 +178,7 @@ export class Judge<V extends Verdict> {
     return this.#byMake[number] ?? (this.#byMake[number] = this.#judgeMake(this.#entry(at)));
   }
 
-  #judgeMake(entry: NodeEntry): OfMake<V> {
+  #judgeMake(entry: SeenNode): OfMake<V> {
     const plan = this.#plan;
     const fit = fitOf(plan, entry);
     const lasting = lastingCause(plan, entry, fit);
@@ -230,7 +230,7 @@ export class Lacking {
   }
 
   /** Asked once a node, of those that have the units. */
-  has(entry: NodeEntry): boolean {
+  has(entry: SeenNode): boolean {
     const { request } = this.#plan;
     if (!this.#asks || !lacksScalar(this.#plan, entry, request)) return false;
     this.name(entry);
@@ -239,7 +239,7 @@ export class Lacking {
   }
 
   /** Notes of which it has too little. */
-  name(entry: NodeEntry): void {
+  name(entry: SeenNode): void {
     const { request } = this.#plan;
     for (const scalar of scarceScalars(this.#plan, entry, request)) this.scalars.add(scalar);
   }

@@ -7,8 +7,8 @@
 import type { NodeId, UnitId } from "../ids.ts";
 import type { PlaceRequest } from "../model.ts";
 import type { Reason } from "../refusal.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
-import type { PoolState } from "../state/pool-state.ts";
+import type { SeenNode } from "../state/node-entry.ts";
+import type { PoolView } from "../state/pool-view.ts";
 import { chooseUnits } from "./choose.ts";
 import { isPlain } from "./fit.ts";
 import { placeGang } from "./gang.ts";
@@ -57,7 +57,7 @@ export interface PlaceOptions {
 }
 
 export function place(
-  state: PoolState,
+  state: PoolView,
   request: PlaceRequest,
   options: PlaceOptions = {},
 ): Placement {
@@ -71,10 +71,10 @@ export function place(
   return { fits: true, candidates: members, members };
 }
 
-function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placement {
+function placeOne(state: PoolView, plan: Plan, options: PlaceOptions): Placement {
   const { request } = plan;
   const choice = plan.whole || plan.policy === "spread" ? Infinity : CHOICE_ENOUGH;
-  const best = new Shortlist<NodeEntry>(bestScore(state, plan), choice);
+  const best = new Shortlist<SeenNode>(bestScore(state, plan), choice);
   const verdicts: Roomy[] = [];
   const judge = new Judge<Roomy>(state, plan, (cause, entry) => {
     const free = cause === null && !plan.whole ? freeFor(plan, entry) : 0;
@@ -88,10 +88,10 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
     const verdict = judge.look(at, request);
     if (verdict.cause !== null) {
       verdict.nodes += 1;
-      if (verdict.cause === "SCALAR") lacking.name(state.entries[at] as NodeEntry);
+      if (verdict.cause === "SCALAR") lacking.name(state.entries[at] as SeenNode);
       continue;
     }
-    const entry = state.entries[at] as NodeEntry;
+    const entry = state.entries[at] as SeenNode;
     if (lacking.has(entry)) continue;
     best.offer(entry, plan.whole ? verdict.rank : scoreOn(plan, entry, verdict.free));
     if (best.isSettled) break;
@@ -119,16 +119,16 @@ interface Roomy extends Verdict {
 }
 
 /** Right after it was found that the node fits: `plan.units` still holds its free units. */
-function freeFor(plan: Plan, entry: NodeEntry): number {
+function freeFor(plan: Plan, entry: SeenNode): number {
   return isPlain(entry) ? fitOf(plan, entry).scoredTotal : plan.units.scored;
 }
 
-function rankOf(entry: NodeEntry, { fewestGpus = false }: PlaceOptions): number {
+function rankOf(entry: SeenNode, { fewestGpus = false }: PlaceOptions): number {
   return fewestGpus ? -gpusTaken(entry) : wholeScore(entry);
 }
 
 const NO_TIE: Tie = { slack: 0, free: 0 };
 
-function tieOf(plan: Plan, entry: NodeEntry): Tie {
+function tieOf(plan: Plan, entry: SeenNode): Tie {
   return plan.whole || plan.policy === "spread" ? NO_TIE : tieOn(plan, entry, plan.request);
 }

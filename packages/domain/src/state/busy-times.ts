@@ -43,6 +43,20 @@ export class BusyTimes {
     this.#stepsRead = summary ? STEPS_READ : SUMMARY_READ;
   }
 
+  /** The same rows, which go their own way from now on. */
+  copy(summary: BusyTimes | null = null): BusyTimes {
+    const copy = new BusyTimes(summary);
+    copy.#times = this.#times.slice();
+    copy.#sets = this.#sets.slice();
+    copy.#first = this.#first.slice();
+    copy.#count = this.#count.slice();
+    copy.#room = this.#room.slice();
+    copy.#rows = this.#rows;
+    copy.#end = this.#end;
+    copy.#closed.push(...this.#closed);
+    return copy;
+  }
+
   /** A new row, empty. */
   open(): number {
     const row = this.#closed.pop() ?? this.#rows++;
