@@ -58,6 +58,7 @@ export function* victimsOnOneNode(
   const plan = planOf(state, request);
   const search: Search = { state, request, plan, eligible, stepsLeft: STEPS_MAX, looks: 0 };
   const roomOf = roomFinder(search);
+  yield;
   const one = yield* firstAlone(search, roomOf);
   if (one !== null) return { victims: chosen(search, [one]), exact: true };
   const rooms = yield* roomsOf(search, roomOf);

@@ -61,6 +61,7 @@ function* victimsSteps(
   const alone = isForOneNode(request);
   const first = yield* firstToGo(state, config, { request, most: alone ? Infinity : WEIGHED_MAX });
   if (first.length === 0) return null;
+  yield;
   if (alone) return yield* victimsOnOneNode(state, request, first);
   return yield* acrossNodes(state, request, first);
 }
