@@ -25,6 +25,14 @@ export class Profile {
     this.#bump(end, -amount);
   }
 
+  /** The same amounts, which go their own way from now on. */
+  copy(): Profile {
+    const copy = new Profile();
+    for (const { times, deltas, sum, high } of this.#chunks)
+      copy.#chunks.push({ times: [...times], deltas: [...deltas], sum, high });
+    return copy;
+  }
+
   get isEmpty(): boolean {
     return this.#chunks.length === 0;
   }

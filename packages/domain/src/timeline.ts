@@ -1,7 +1,9 @@
 /** How many whole GPUs are booked in each bucket of time. */
 import type { TenantId } from "./ids.ts";
 import type { NodeEntry } from "./state/node-entry.ts";
+import { EVERY } from "./state/busy-times.ts";
 import type { PoolState } from "./state/pool-state.ts";
+import { through } from "./steps.ts";
 import { withheldTerms } from "./unit-reservations/hidden.ts";
 
 const MINUTE_MS = 60_000;
@@ -34,11 +36,7 @@ export function timeline(
   window: TimelineWindow,
   reader: TenantId | null = null,
 ): Timeline {
-  const steps = timelineSteps(state, window, reader);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return through(timelineSteps(state, window, reader));
 }
 
 /**
@@ -87,7 +85,7 @@ class BucketTally {
     const span = { start: this.#window.from, end: this.#window.to };
     // Most nodes of a large pool have nothing in a window that is far off.
     if (!terms && calendar.row >= 0) {
-      if (this.#state.roster.busy.during(calendar.row, span.start, span.end) === 0) return;
+      if (this.#state.roster.busy.during(calendar.row, span, EVERY) === 0) return;
     }
     for (let unit = 0; unit < shape.units.length; unit += 1) {
       if (shape.units[unit]?.class !== "gpu") continue;

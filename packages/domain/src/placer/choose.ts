@@ -2,7 +2,7 @@
 import type { UnitId } from "../ids.ts";
 import type { Unit } from "../model.ts";
 import { invariant } from "../refusal.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
+import type { SeenNode } from "../state/node-entry.ts";
 import { freeUnits } from "./fit.ts";
 import type { Window } from "./fit.ts";
 import { newSearch, seatGroups } from "./matching.ts";
@@ -17,7 +17,7 @@ import type { Slot } from "./serve.ts";
 import { takeUnits } from "./take.ts";
 
 /** The units for the request on a node that fits it, in the node's order. */
-export function chooseUnits(plan: Plan, entry: NodeEntry, window: Window): UnitId[] {
+export function chooseUnits(plan: Plan, entry: SeenNode, window: Window): UnitId[] {
   const fit = fitOf(plan, entry);
   const free = freeUnits({ plan, entry, fit }, window);
   const masks = seatGroups(fit.demand, free, newSearch());
@@ -33,7 +33,7 @@ export function chooseUnits(plan: Plan, entry: NodeEntry, window: Window): UnitI
 
 /** The same for several members at once, a list for each. */
 export function chooseMembers(
-  at: { readonly plan: Plan; readonly entry: NodeEntry },
+  at: { readonly plan: Plan; readonly entry: SeenNode },
   window: Window,
   members: number,
 ): UnitId[][] {
@@ -77,7 +77,7 @@ function deal(
   );
 }
 
-function unitIdsOf(entry: NodeEntry, taken: readonly number[], free: UnitList): UnitId[] {
+function unitIdsOf(entry: SeenNode, taken: readonly number[], free: UnitList): UnitId[] {
   return taken
     .map((i) => free.places[i] as number)
     .sort((a, b) => a - b)

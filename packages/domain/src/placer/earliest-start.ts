@@ -8,6 +8,7 @@ import { DAY_MS } from "../model.ts";
 import type { PlaceRequest } from "../model.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
 import type { PoolState } from "../state/pool-state.ts";
+import { exactly, through } from "../steps.ts";
 import { gangSteps } from "./earliest-gang.ts";
 import { asksScalars, lacksScalar } from "./fit.ts";
 import { Judge } from "./judge.ts";
@@ -44,11 +45,7 @@ export function earliestStart(
   request: PlaceRequest,
   options: EarliestStartOptions,
 ): EarliestStart {
-  const steps = earliestStartSteps(state, request, options);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return through(earliestStartSteps(state, request, options));
 }
 
 /**
@@ -61,14 +58,7 @@ export function* earliestStartSteps(
   request: PlaceRequest,
   options: EarliestStartOptions,
 ): Generator<void, EarliestStart, void> {
-  const { revision } = state;
-  const search = searchSteps(state, request, options);
-  for (;;) {
-    const step = search.next();
-    if (step.done) return step.value;
-    yield;
-    if (state.revision !== revision) return earliestStart(state, request, options);
-  }
+  return yield* exactly(state, () => searchSteps(state, request, options));
 }
 
 function* searchSteps(

@@ -14,7 +14,7 @@
 import { SCALARS } from "../model.ts";
 import type { Scalar } from "../model.ts";
 import type { Cause } from "../refusal.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
+import type { SeenNode } from "../state/node-entry.ts";
 import { enough, canSeat } from "./matching.ts";
 import type { UnitList } from "./matching.ts";
 import {
@@ -34,14 +34,14 @@ export interface Window {
 }
 
 /** Null when it fits; then `plan.units` holds the free units (see `freeUnits`) unless all were (`isPlain`). */
-export function causeOf(plan: Plan, entry: NodeEntry, window: Window): Cause | null {
+export function causeOf(plan: Plan, entry: SeenNode, window: Window): Cause | null {
   const cause = unitsCause(plan, entry, window);
   if (cause !== null) return cause;
   return asksScalars(plan) && lacksScalar(plan, entry, window) ? "SCALAR" : null;
 }
 
 /** The same without the scalars in use. */
-export function unitsCause(plan: Plan, entry: NodeEntry, window: Window): Cause | null {
+export function unitsCause(plan: Plan, entry: SeenNode, window: Window): Cause | null {
   const fit = fitOf(plan, entry);
   const lasting = lastingCause(plan, entry, fit);
   if (lasting) return lasting;
@@ -63,17 +63,17 @@ export function asksScalars(plan: Plan): boolean {
 }
 
 /** Whether some instant of the window leaves it too little of a scalar, of which it has enough in all. */
-export function lacksScalar(plan: Plan, entry: NodeEntry, window: Window): boolean {
+export function lacksScalar(plan: Plan, entry: SeenNode, window: Window): boolean {
   return entry.scalarUse.size > 0 && scarceScalars(plan, entry, window).length > 0;
 }
 
 /** Whether all of its units are free at all times, for everyone. */
-export function isPlain(entry: NodeEntry): boolean {
+export function isPlain(entry: SeenNode): boolean {
   return entry.calendar.size === 0 && entry.faulty === 0 && entry.terms === null;
 }
 
 /** Causes that no later window changes (by what is known now), but for the health of units. */
-export function lastingCause(plan: Plan, entry: NodeEntry, fit: ShapeFit): Cause | null {
+export function lastingCause(plan: Plan, entry: SeenNode, fit: ShapeFit): Cause | null {
   const { node } = entry;
   if (plan.foreign.length > 0) return "CLASS";
   for (const labels of plan.labelled) if (!carries(node.labels, labels)) return "SELECTOR";
@@ -86,7 +86,7 @@ export function lastingCause(plan: Plan, entry: NodeEntry, fit: ShapeFit): Cause
 }
 
 /** Whether the faulty units alone leave the node in. */
-export function healthyEnough(plan: Plan, entry: NodeEntry, fit: ShapeFit): boolean {
+export function healthyEnough(plan: Plan, entry: SeenNode, fit: ShapeFit): boolean {
   if (plan.whole && hasFaultyGpu(entry)) return false;
   if (entry.faulty === 0) return true;
   const units = healthyUnits(plan, entry, fit);
@@ -94,7 +94,7 @@ export function healthyEnough(plan: Plan, entry: NodeEntry, fit: ShapeFit): bool
 }
 
 /** The healthy units, booked or not, in `plan.units`. */
-export function healthyUnits(plan: Plan, entry: NodeEntry, fit: ShapeFit): UnitList {
+export function healthyUnits(plan: Plan, entry: SeenNode, fit: ShapeFit): UnitList {
   const { units } = plan;
   units.clear();
   for (let i = 0; i < fit.places.length; i += 1) {
@@ -106,7 +106,7 @@ export function healthyUnits(plan: Plan, entry: NodeEntry, fit: ShapeFit): UnitL
 
 interface At {
   readonly plan: Plan;
-  readonly entry: NodeEntry;
+  readonly entry: SeenNode;
   readonly fit: ShapeFit;
 }
 
@@ -142,7 +142,7 @@ export function freeUnits(at: At, window: Window): UnitList {
 /** What one member asks of the node's scalars: of a whole node all. */
 export function asksOf(
   plan: Plan,
-  entry: NodeEntry,
+  entry: SeenNode,
 ): readonly { readonly scalar: Scalar; readonly amount: number }[] {
   if (!plan.whole) return plan.asks;
   return SCALARS.map((scalar) => ({ scalar, amount: entry.node.scalars[scalar] })).filter(
@@ -151,7 +151,7 @@ export function asksOf(
 }
 
 /** Scalars that the node has too little of at some instant of the window. */
-export function scarceScalars(plan: Plan, entry: NodeEntry, window: Window): Scalar[] {
+export function scarceScalars(plan: Plan, entry: SeenNode, window: Window): Scalar[] {
   return asksOf(plan, entry)
     .filter(({ scalar, amount }) => {
       const used = entry.scalarUse.get(scalar)?.all.peak(window.start, window.end) ?? 0;
@@ -161,7 +161,7 @@ export function scarceScalars(plan: Plan, entry: NodeEntry, window: Window): Sca
 }
 
 /** Members for which the node's scalars are enough at every instant of the window. */
-export function scalarsMost(plan: Plan, entry: NodeEntry, window: Window): number {
+export function scalarsMost(plan: Plan, entry: SeenNode, window: Window): number {
   let most = Number.POSITIVE_INFINITY;
   for (const { scalar, amount } of plan.asks) {
     const used = entry.scalarUse.get(scalar)?.all.peak(window.start, window.end) ?? 0;

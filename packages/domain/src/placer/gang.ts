@@ -7,8 +7,8 @@
  */
 import type { NodeId, UnitId } from "../ids.ts";
 import type { PlaceRequest } from "../model.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
-import type { PoolState } from "../state/pool-state.ts";
+import type { SeenNode } from "../state/node-entry.ts";
+import type { PoolView } from "../state/pool-view.ts";
 import { chooseMembers } from "./choose.ts";
 import { causeOf, freeUnits, isPlain, scalarsMost } from "./fit.ts";
 import type { Window } from "./fit.ts";
@@ -40,7 +40,7 @@ interface RoomVerdict extends Room, Verdict {
 
 /** A node that takes one member or more. */
 export interface Berths {
-  readonly entry: NodeEntry;
+  readonly entry: SeenNode;
   readonly room: RoomVerdict;
   /** Members that it takes by units and scalars, no more than are asked for. */
   readonly most: number;
@@ -54,7 +54,7 @@ export interface TopologyDomain {
 }
 
 export interface PlacedMember {
-  readonly entry: NodeEntry;
+  readonly entry: SeenNode;
   readonly unitIds: readonly UnitId[];
   readonly score: number;
 }
@@ -66,7 +66,7 @@ export type GangPlacement =
 
 /** @param options with `fewestGpus` the nodes with the fewest GPUs, whatever their score */
 export function placeGang(
-  state: PoolState,
+  state: PoolView,
   plan: Plan,
   options: { readonly fewestGpus?: boolean | undefined },
 ): GangPlacement {
@@ -99,7 +99,7 @@ interface Walk extends Findings {
   readonly domains: readonly TopologyDomain[];
 }
 
-function walkNodes(state: PoolState, plan: Plan, window: Window): Walk {
+function walkNodes(state: PoolView, plan: Plan, window: Window): Walk {
   const values =
     plan.topologyKey === undefined ? null : state.roster.valuesOf(plan.topologyKey, state.entries);
   const domains: Filling[] = [];
@@ -117,7 +117,7 @@ function walkNodes(state: PoolState, plan: Plan, window: Window): Walk {
   for (let at = 0; at < state.entries.length; at += 1) {
     const room = judge.look(at, window);
     const { cause } = room;
-    const entry = state.entries[at] as NodeEntry;
+    const entry = state.entries[at] as SeenNode;
     if (cause !== null) {
       room.nodes += 1;
       if (cause === "SCALAR") lacking.name(entry);
@@ -150,12 +150,12 @@ interface Filling {
 const NO_ROOM: Room = { most: 0, free: 0, total: 0 };
 
 /** Whether all of them fit in some topology domain at the asked start. */
-export function gangFits(state: PoolState, plan: Plan): boolean {
+export function gangFits(state: PoolView, plan: Plan): boolean {
   return walkNodes(state, plan, plan.request).domains.some(({ room }) => room >= plan.size);
 }
 
 /** Which domain the node is in; null when it is in none. Without a key all nodes are together. */
-export function domainValue(plan: Plan, entry: NodeEntry): string | null {
+export function domainValue(plan: Plan, entry: SeenNode): string | null {
   const { topologyKey: key } = plan;
   if (key === undefined) return "";
   const { labels } = entry.node;
@@ -163,12 +163,12 @@ export function domainValue(plan: Plan, entry: NodeEntry): string | null {
 }
 
 /** Right after `causeOf` found that the node takes a member: how many, by its units and its scalars. */
-export function mostOn(plan: Plan, entry: NodeEntry, window: Window): number {
+export function mostOn(plan: Plan, entry: SeenNode, window: Window): number {
   return Math.min(roomOf(plan, entry, window).most, scalarsMost(plan, entry, window));
 }
 
 /** The same by its units alone. */
-function roomOf(plan: Plan, entry: NodeEntry, window: Window): Room {
+function roomOf(plan: Plan, entry: SeenNode, window: Window): Room {
   const fit = fitOf(plan, entry);
   const total = fit.scoredTotal;
   if (plan.whole) return { most: 1, free: total, total };
@@ -180,14 +180,14 @@ function roomOf(plan: Plan, entry: NodeEntry, window: Window): Room {
 
 /** Whether all members fit in some topology domain, kept true node by node while the pool changes. */
 export class GangRoom {
-  readonly #state: PoolState;
+  readonly #state: PoolView;
   readonly #plan: Plan;
   readonly #most = new Map<NodeId, number>();
   readonly #room = new Map<string, number>();
   /** Domains that take them all. */
   #able = 0;
 
-  constructor(state: PoolState, plan: Plan) {
+  constructor(state: PoolView, plan: Plan) {
     this.#state = state;
     this.#plan = plan;
     for (const { berths, room } of walkNodes(state, plan, plan.request).domains) {
@@ -219,7 +219,7 @@ export class GangRoom {
 
 /** Where each member goes, and how good that is. */
 interface Layout {
-  readonly taken: readonly { readonly entry: NodeEntry; readonly scores: readonly number[] }[];
+  readonly taken: readonly { readonly entry: SeenNode; readonly scores: readonly number[] }[];
   readonly score: number;
   /** Members for which the domain has room besides. */
   readonly left: number;

@@ -4,8 +4,8 @@
  * rest is good for: the growth is the mean over the window.
  */
 import { DAY_MS, SCALARS } from "../model.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
-import type { PoolState } from "../state/pool-state.ts";
+import type { SeenNode } from "../state/node-entry.ts";
+import type { PoolView } from "../state/pool-view.ts";
 import type { UnitAsk } from "../state/pool-demand.ts";
 import type { Shape, ShapeUnit } from "../state/shape.ts";
 import type { Window } from "./fit.ts";
@@ -30,7 +30,7 @@ export interface MixTable {
 }
 
 /** No node scores higher; Infinity when that is not known. */
-export function bestScore(state: PoolState, plan: Plan): number {
+export function bestScore(state: PoolView, plan: Plan): number {
   if (plan.whole || plan.pinned) return Number.POSITIVE_INFINITY;
   let best = 0;
   for (const shape of state.shapes.all()) {
@@ -47,7 +47,7 @@ export function bestScore(state: PoolState, plan: Plan): number {
 }
 
 /** @param free units of the score's kind that are free for the whole window, enough for the request */
-export function scoreOn(plan: Plan, entry: NodeEntry, free: number): number {
+export function scoreOn(plan: Plan, entry: SeenNode, free: number): number {
   const fit = fitOf(plan, entry);
   if (plan.policy === "spread") return spreadScore(free - plan.scoredWanted, fit.scoredTotal);
   const table = tableOf(plan, entry.shape, fit);
@@ -68,7 +68,7 @@ export function scoreOn(plan: Plan, entry: NodeEntry, free: number): number {
 /** The score for one more member, on what `free` units are, scalars and the rest of the time aside. */
 export function memberScore(
   plan: Plan,
-  entry: NodeEntry,
+  entry: SeenNode,
   room: { readonly free: number; readonly total: number },
 ): number {
   const { free, total } = room;
@@ -78,7 +78,7 @@ export function memberScore(
 
 interface At {
   readonly plan: Plan;
-  readonly entry: NodeEntry;
+  readonly entry: SeenNode;
   readonly fit: ShapeFit;
 }
 
@@ -86,11 +86,39 @@ const edges = { list: [] as number[], max: EDGES_MAX };
 
 /** The mean over the window of the growth at each instant. */
 function meanGrowth(at: At, free: number, growthOf: (free: number) => number): number {
+  if (free === at.fit.scoredTotal) return growthOf(free);
+  const counted = countedOn(at);
+  const mean = at.entry.calendar.mean(at.plan.request, (booked) =>
+    growthOf(bitsIn(counted & ~booked)),
+  );
+  return mean ?? meanByEdges(at, free, growthOf);
+}
+
+/** The units that the score counts while they are not booked, a bit each, of the first 32. */
+function countedOn({ plan: { request }, entry, fit }: At): number {
+  const { places, scored } = fit;
+  let counted = 0;
+  for (let i = 0; i < places.length; i += 1) {
+    const place = places[i] as number;
+    if (scored[i] === 0 || entry.usable[place] === 0) continue;
+    if (entry.terms !== null && isWithheld({ entry, place }, request, request)) continue;
+    counted |= 1 << place;
+  }
+  return counted;
+}
+
+function bitsIn(set: number): number {
+  let left = set - ((set >>> 1) & 0x55555555);
+  left = (left & 0x33333333) + ((left >>> 2) & 0x33333333);
+  return Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/** The same from the bookings themselves, for a node with too many units or changes to have them in short. */
+function meanByEdges(at: At, free: number, growthOf: (free: number) => number): number {
   const { start, end } = at.plan.request;
   const { list } = edges;
   list.length = 0;
-  let most = free;
-  if (free < at.fit.scoredTotal) most += edgesOf(at);
+  let most = free + edgesOf(at);
   if (list.length === 0 || list.length > EDGES_MAX) return growthOf(free);
   list.sort((a, b) => a - b);
   let sum = 0;
@@ -134,7 +162,7 @@ function knownFor(plan: Plan, shape: Shape, left: readonly number[]): number[] {
 }
 
 /** What the window leaves of the node's scalars, at the worst instant. */
-function amountsLeft({ request }: Plan, entry: NodeEntry): number[] {
+function amountsLeft({ request }: Plan, entry: SeenNode): number[] {
   return SCALARS.map((scalar) => {
     const used = entry.scalarUse.get(scalar)?.all.peak(request.start, request.end) ?? 0;
     return entry.node.scalars[scalar] - used;
@@ -199,7 +227,7 @@ function leastGrowth({ mix, amounts, scoredWanted }: Plan, wants: readonly numbe
 export const SLACK_MAX: number = 30 * DAY_MS;
 
 /** What tells nodes of one score apart. */
-export function tieOn(plan: Plan, entry: NodeEntry, window: Window): Tie {
+export function tieOn(plan: Plan, entry: SeenNode, window: Window): Tie {
   const { calendar, usable } = entry;
   const { places, scored } = fitOf(plan, entry);
   const open = calendar.freeOf(places, window);

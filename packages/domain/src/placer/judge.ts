@@ -5,9 +5,9 @@
  */
 import type { Scalar } from "../model.ts";
 import type { Cause } from "../refusal.ts";
-import { MANY } from "../state/busy-times.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
-import type { PoolState } from "../state/pool-state.ts";
+import { EVERY, MANY } from "../state/busy-times.ts";
+import type { SeenNode } from "../state/node-entry.ts";
+import type { PoolView } from "../state/pool-view.ts";
 import { ALIKE, APART } from "../state/roster.ts";
 import {
   asksScalars,
@@ -32,7 +32,7 @@ export interface Verdict {
  * What a verdict says besides. Called right after `cause` was found: when it is null, `plan.units` holds the
  * free units, as after `causeOf`.
  */
-export type Find<V extends Verdict> = (cause: Cause | null, entry: NodeEntry, window: Window) => V;
+export type Find<V extends Verdict> = (cause: Cause | null, entry: SeenNode, window: Window) => V;
 
 /** What is known of a make. */
 interface OfMake<V> {
@@ -63,8 +63,8 @@ interface Sets<V> {
 export class Judge<V extends Verdict> {
   readonly #plan: Plan;
   readonly #find: Find<V>;
-  readonly #entries: readonly NodeEntry[];
-  readonly #roster: PoolState["roster"];
+  readonly #entries: readonly SeenNode[];
+  readonly #roster: PoolView["roster"];
   readonly #rows: Int32Array;
   readonly #makeOf: Int32Array;
   readonly #judged: Uint8Array;
@@ -73,7 +73,7 @@ export class Judge<V extends Verdict> {
   /** By 32 rows: those with something booked in the request's window; `MANY` until it is looked at. */
   readonly #busy: Float64Array;
 
-  constructor(state: PoolState, plan: Plan, find: Find<V>) {
+  constructor(state: PoolView, plan: Plan, find: Find<V>) {
     this.#plan = plan;
     this.#find = find;
     this.#entries = state.entries;
@@ -111,7 +111,7 @@ export class Judge<V extends Verdict> {
     if (judged !== ALIKE && (judged === APART || this.#isServiced(at, window)))
       return this.#alone(at, window);
     if (known.unsound !== null) return known.unsound;
-    const set = this.#isQuiet(row, window) ? 0 : this.#booked(at, window) & known.matters;
+    const set = this.#isQuiet(row, window) ? 0 : this.#booked(at, window, known.matters);
     let verdict = known.bySet.get(set);
     if (verdict === undefined) known.bySet.set(set, (verdict = this.#alone(at, window)));
     if (set === 0) known.quiet = verdict;
@@ -136,21 +136,22 @@ export class Judge<V extends Verdict> {
     const group = row >> 5;
     let busy = this.#busy[group] as number;
     if (busy === MANY) {
-      busy = this.#roster.anyBusy.during(group, window.start, window.end);
+      busy = this.#roster.anyBusy.during(group, window, EVERY);
       if (busy === MANY) busy = PERHAPS;
       this.#busy[group] = busy;
     }
     return (busy & (1 << (row & 31))) === 0;
   }
 
-  #booked(at: number, window: Window): number {
+  /** Those of these units that are booked at some time of the window. */
+  #booked(at: number, window: Window, units: number): number {
     const row = this.#rows[at] as number;
-    const booked = this.#roster.busy.during(row, window.start, window.end);
-    return booked === MANY ? this.#entry(at).calendar.bookedIn(window) : booked;
+    const booked = this.#roster.busy.during(row, window, units);
+    return (booked === MANY ? this.#entry(at).calendar.bookedIn(window) : booked) & units;
   }
 
-  #entry(at: number): NodeEntry {
-    return this.#entries[at] as NodeEntry;
+  #entry(at: number): SeenNode {
+    return this.#entries[at] as SeenNode;
   }
 
   #alone(at: number, window: Window): V {
@@ -177,7 +178,7 @@ export class Judge<V extends Verdict> {
     return this.#byMake[number] ?? (this.#byMake[number] = this.#judgeMake(this.#entry(at)));
   }
 
-  #judgeMake(entry: NodeEntry): OfMake<V> {
+  #judgeMake(entry: SeenNode): OfMake<V> {
     const plan = this.#plan;
     const fit = fitOf(plan, entry);
     const lasting = lastingCause(plan, entry, fit);
@@ -229,7 +230,7 @@ export class Lacking {
   }
 
   /** Asked once a node, of those that have the units. */
-  has(entry: NodeEntry): boolean {
+  has(entry: SeenNode): boolean {
     const { request } = this.#plan;
     if (!this.#asks || !lacksScalar(this.#plan, entry, request)) return false;
     this.name(entry);
@@ -238,7 +239,7 @@ export class Lacking {
   }
 
   /** Notes of which it has too little. */
-  name(entry: NodeEntry): void {
+  name(entry: SeenNode): void {
     const { request } = this.#plan;
     for (const scalar of scarceScalars(this.#plan, entry, request)) this.scalars.add(scalar);
   }

@@ -3,7 +3,7 @@
  * whatever they are; a node without units has nothing that a booking could hold and is never taken.
  */
 import type { DeviceLine, PlaceRequest, Selector, Unit } from "../model.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
+import type { SeenNode } from "../state/node-entry.ts";
 import type { Shape } from "../state/shape.ts";
 import { demandOf } from "./matching.ts";
 import type { ShapeFit } from "./plan.ts";
@@ -26,7 +26,7 @@ export function wholeShapeFit(shape: Shape): ShapeFit {
  * Whether the line's selector leaves the node, labels aside: `model` and `memoryGiB` are about each of its
  * GPUs, of which it has to have one. `profile` and `unitIds` are about units and leave no node.
  */
-export function wholeMatches(entry: NodeEntry, line: DeviceLine | undefined): boolean {
+export function wholeMatches(entry: SeenNode, line: DeviceLine | undefined): boolean {
   const selector: Selector = line?.selector ?? {};
   if (selector.profile !== undefined || selector.unitIds !== undefined) return false;
   const { model, memoryGiB = 0 } = selector;
@@ -45,14 +45,14 @@ export function wantsWholeLinked({ topology, devices }: PlaceRequest): boolean {
 }
 
 /** Whether all GPUs of the node are in one NVLink domain; a single one needs none. */
-export function wholeIsLinked(entry: NodeEntry): boolean {
+export function wholeIsLinked(entry: SeenNode): boolean {
   const [first, ...others] = gpusOn(entry);
   if (!first || others.length === 0) return true;
   const { nvlinkDomain } = first;
   return nvlinkDomain !== null && others.every((gpu) => gpu.nvlinkDomain === nvlinkDomain);
 }
 
-function gpusOn({ node }: NodeEntry): readonly Unit[] {
+function gpusOn({ node }: SeenNode): readonly Unit[] {
   return node.gpus.length > 0 ? node.gpus : node.units.filter((unit) => unit.class === "gpu");
 }
 
@@ -60,19 +60,19 @@ function gpusOn({ node }: NodeEntry): readonly Unit[] {
  * Whether a GPU of the node is cut into no unit at all: a lease would neither hold it nor be charged for it,
  * and a layout that comes later would give it to others.
  */
-export function hasUncutGpu({ node }: NodeEntry): boolean {
+export function hasUncutGpu({ node }: SeenNode): boolean {
   if (node.gpus.length === 0) return false;
   const cut = new Set(node.units.map(({ parentUnitId }) => parentUnitId));
   return node.gpus.some(({ id }) => !cut.has(id));
 }
 
 /** A GPU that units are parts of has a health of its own. */
-export function hasFaultyGpu(entry: NodeEntry): boolean {
+export function hasFaultyGpu(entry: SeenNode): boolean {
   return entry.node.gpus.some((gpu) => !gpu.healthy || gpu.removed);
 }
 
 /** The GPUs that a lease of the node takes, as quota counts them: its own, or those that its units are parts of. */
-export function gpusTaken(entry: NodeEntry): number {
+export function gpusTaken(entry: SeenNode): number {
   const parts = new Set<string>();
   for (const unit of entry.node.units) {
     if (unit.class === "gpu") parts.add(unit.id);
@@ -82,7 +82,7 @@ export function gpusTaken(entry: NodeEntry): number {
 }
 
 /** In [0, 1]: the fewer GPUs, the better, so that large nodes stay whole; none at all is the last choice. */
-export function wholeScore(entry: NodeEntry): number {
+export function wholeScore(entry: SeenNode): number {
   const gpus = gpusTaken(entry);
   return gpus === 0 ? 0 : 1 / gpus;
 }

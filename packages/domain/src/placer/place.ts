@@ -7,8 +7,8 @@
 import type { NodeId, UnitId } from "../ids.ts";
 import type { PlaceRequest } from "../model.ts";
 import type { Reason } from "../refusal.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
-import type { PoolState } from "../state/pool-state.ts";
+import type { SeenNode } from "../state/node-entry.ts";
+import type { PoolView } from "../state/pool-view.ts";
 import { chooseUnits } from "./choose.ts";
 import { isPlain } from "./fit.ts";
 import { placeGang } from "./gang.ts";
@@ -57,7 +57,7 @@ export interface PlaceOptions {
 }
 
 export function place(
-  state: PoolState,
+  state: PoolView,
   request: PlaceRequest,
   options: PlaceOptions = {},
 ): Placement {
@@ -71,15 +71,15 @@ export function place(
   return { fits: true, candidates: members, members };
 }
 
-function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placement {
+function placeOne(state: PoolView, plan: Plan, options: PlaceOptions): Placement {
   const { request } = plan;
-  const rate = options.fewestGpus && plan.whole ? fewestFirst : nodeScore;
   const choice = plan.whole || plan.policy === "spread" ? Infinity : CHOICE_ENOUGH;
-  const best = new Shortlist<NodeEntry>(bestScore(state, plan), choice);
+  const best = new Shortlist<SeenNode>(bestScore(state, plan), choice);
   const verdicts: Roomy[] = [];
   const judge = new Judge<Roomy>(state, plan, (cause, entry) => {
-    const free = cause === null ? freeFor(plan, entry) : 0;
-    const verdict = { cause, nodes: 0, free };
+    const free = cause === null && !plan.whole ? freeFor(plan, entry) : 0;
+    const rank = cause === null && plan.whole ? rankOf(entry, options) : 0;
+    const verdict = { cause, nodes: 0, free, rank };
     verdicts.push(verdict);
     return verdict;
   });
@@ -88,12 +88,12 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
     const verdict = judge.look(at, request);
     if (verdict.cause !== null) {
       verdict.nodes += 1;
-      if (verdict.cause === "SCALAR") lacking.name(state.entries[at] as NodeEntry);
+      if (verdict.cause === "SCALAR") lacking.name(state.entries[at] as SeenNode);
       continue;
     }
-    const entry = state.entries[at] as NodeEntry;
+    const entry = state.entries[at] as SeenNode;
     if (lacking.has(entry)) continue;
-    best.offer(entry, rate(plan, entry, verdict.free));
+    best.offer(entry, plan.whole ? verdict.rank : scoreOn(plan, entry, verdict.free));
     if (best.isSettled) break;
   }
   if (best.isEmpty) {
@@ -114,23 +114,21 @@ function placeOne(state: PoolState, plan: Plan, options: PlaceOptions): Placemen
 interface Roomy extends Verdict {
   /** Units of the score's kind that are free for the whole window, on each of the nodes that it is of. */
   readonly free: number;
+  /** Of whole nodes, the better the higher: the same for all of one make. */
+  readonly rank: number;
 }
 
 /** Right after it was found that the node fits: `plan.units` still holds its free units. */
-function freeFor(plan: Plan, entry: NodeEntry): number {
-  return plan.whole || isPlain(entry) ? fitOf(plan, entry).scoredTotal : plan.units.scored;
+function freeFor(plan: Plan, entry: SeenNode): number {
+  return isPlain(entry) ? fitOf(plan, entry).scoredTotal : plan.units.scored;
 }
 
-function nodeScore(plan: Plan, entry: NodeEntry, free: number): number {
-  return plan.whole ? wholeScore(entry) : scoreOn(plan, entry, free);
+function rankOf(entry: SeenNode, { fewestGpus = false }: PlaceOptions): number {
+  return fewestGpus ? -gpusTaken(entry) : wholeScore(entry);
 }
 
 const NO_TIE: Tie = { slack: 0, free: 0 };
 
-function tieOf(plan: Plan, entry: NodeEntry): Tie {
+function tieOf(plan: Plan, entry: SeenNode): Tie {
   return plan.whole || plan.policy === "spread" ? NO_TIE : tieOn(plan, entry, plan.request);
-}
-
-function fewestFirst(_: Plan, entry: NodeEntry): number {
-  return -gpusTaken(entry);
 }

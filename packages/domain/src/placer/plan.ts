@@ -2,8 +2,8 @@
 import type { DeviceClass, PlaceRequest, Scalar, Selector, SharingMode } from "../model.ts";
 import { SCALARS } from "../model.ts";
 import type { Cause } from "../refusal.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
-import type { PoolState } from "../state/pool-state.ts";
+import type { SeenNode } from "../state/node-entry.ts";
+import type { PoolView } from "../state/pool-view.ts";
 import type { Weighed } from "../state/demand-mix.ts";
 import { USUAL } from "../state/pool-demand.ts";
 import type { UnitAsk } from "../state/pool-demand.ts";
@@ -75,12 +75,12 @@ export interface Plan {
   /** The labels that lines ask for. */
   readonly labelled: readonly Readonly<Record<string, string>>[];
   /** With `unitIds`: the only nodes that have any of them. */
-  readonly pinned: ReadonlyMap<NodeEntry, ShapeFit> | null;
+  readonly pinned: ReadonlyMap<SeenNode, ShapeFit> | null;
 }
 
 /** @param options with `showWithheld` a line may name a withheld unit: its asker may know of it */
 export function planOf(
-  state: PoolState,
+  state: PoolView,
   asked: PlaceRequest,
   options: { readonly showWithheld?: boolean | undefined } = {},
 ): Plan {
@@ -126,7 +126,7 @@ export function planOf(
 }
 
 /** What the request finds on this node, all of it empty and healthy. */
-export function fitOf(plan: Plan, entry: NodeEntry): ShapeFit {
+export function fitOf(plan: Plan, entry: SeenNode): ShapeFit {
   return plan.pinned?.get(entry) ?? fitOfShape(plan, entry.shape);
 }
 
@@ -142,7 +142,7 @@ export function fitOfShape(plan: Plan, shape: Shape): ShapeFit {
 }
 
 /** The mix is learnt of GPUs and slots; of all else every usual size is as likely. */
-function mixFor(state: PoolState, scored: DeviceClass): readonly Weighed<UnitAsk>[] {
+function mixFor(state: PoolView, scored: DeviceClass): readonly Weighed<UnitAsk>[] {
   if (scored === "gpu" || scored === "gpu.slot") return state.demand;
   return EVEN;
 }
@@ -166,9 +166,9 @@ type Named = (line: number, place: number) => boolean;
 const EVERY_UNIT: Named = () => true;
 const NO_UNIT: Named = () => false;
 
-function pinnedFits(state: PoolState, plan: Plan): Map<NodeEntry, ShapeFit> | null {
+function pinnedFits(state: PoolView, plan: Plan): Map<SeenNode, ShapeFit> | null {
   if (!plan.request.devices.some((line) => line.selector?.unitIds)) return null;
-  const fits = new Map<NodeEntry, ShapeFit>();
+  const fits = new Map<SeenNode, ShapeFit>();
   const named = plan.request.devices.map((line) => {
     const found = (line.selector?.unitIds ?? []).map((id) => state.place(id));
     return line.selector?.unitIds ? found : null;

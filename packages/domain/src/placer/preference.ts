@@ -11,14 +11,14 @@
 import type { UnitId } from "../ids.ts";
 import { profileRank } from "../mig/table.ts";
 import type { Unit } from "../model.ts";
-import type { NodeEntry } from "../state/node-entry.ts";
+import type { SeenNode } from "../state/node-entry.ts";
 import type { Window } from "./fit.ts";
 import { SLACK_MAX } from "./growth.ts";
 import type { UnitList } from "./matching.ts";
 import type { Policy } from "./score.ts";
 
 interface About {
-  readonly entry: NodeEntry;
+  readonly entry: SeenNode;
   readonly window: Window;
   readonly policy: Policy;
 }

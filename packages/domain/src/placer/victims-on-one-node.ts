@@ -35,27 +35,40 @@ interface Search {
   readonly plan: Plan;
   readonly eligible: readonly Reservation[];
   stepsLeft: number;
+  /** Since the last pause. */
+  looks: number;
+}
+
+/** Looks at a node, or at a set of victims on one, between two pauses. */
+const LOOKS_A_PAUSE = 256;
+
+function isTired(search: Search): boolean {
+  search.looks += 1;
+  if (search.looks < LOOKS_A_PAUSE) return false;
+  search.looks = 0;
+  return true;
 }
 
 /** @param eligible the first to go first */
-export function victimsOnOneNode(
+export function* victimsOnOneNode(
   state: PoolState,
   request: PlaceRequest,
   eligible: readonly Reservation[],
-): Victims | null {
+): Generator<void, Victims | null, void> {
   const plan = planOf(state, request);
-  const search: Search = { state, request, plan, eligible, stepsLeft: STEPS_MAX };
+  const search: Search = { state, request, plan, eligible, stepsLeft: STEPS_MAX, looks: 0 };
   const roomOf = roomFinder(search);
-  const one = firstAlone(search, roomOf);
+  yield;
+  const one = yield* firstAlone(search, roomOf);
   if (one !== null) return { victims: chosen(search, [one]), exact: true };
-  const rooms = roomsOf(search, roomOf);
+  const rooms = yield* roomsOf(search, roomOf);
   if (rooms.length === 0) return null;
   const most = Math.max(...rooms.map(({ holders }) => holders.length));
   for (let size = 2; size <= most; size += 1) {
     let best: readonly number[] | null = null;
     for (const room of rooms) {
       if (size < room.atLeast || size > room.holders.length) continue;
-      const found = bestOfSize(search, room, size);
+      const found = yield* bestOfSize(search, room, size);
       if (found && (!best || isBetter(found, best))) best = found;
     }
     if (best) return { victims: chosen(search, best), exact: search.stepsLeft > 0 };
@@ -95,19 +108,27 @@ function roomFinder(search: Search): RoomFinder {
   };
 }
 
-function roomsOf({ eligible }: Search, roomOf: RoomFinder): Room[] {
+function* roomsOf(search: Search, roomOf: RoomFinder): Generator<void, Room[], void> {
+  const { eligible } = search;
   const nodes = new Set(eligible.flatMap(({ members }) => members.map(({ nodeId }) => nodeId)));
-  return [...nodes].sort().flatMap((nodeId) => roomOf(nodeId) ?? []);
+  const rooms: Room[] = [];
+  for (const nodeId of [...nodes].sort()) {
+    const room = roomOf(nodeId);
+    if (room) rooms.push(room);
+    if (isTired(search)) yield;
+  }
+  return rooms;
 }
 
 /**
  * The first to go whose going is enough. Nearly always there is one, and then the nodes of those after it
  * need not be looked at: nobody better can be on them.
  */
-function firstAlone(search: Search, roomOf: RoomFinder): number | null {
+function* firstAlone(search: Search, roomOf: RoomFinder): Generator<void, number | null, void> {
   for (const [place, { members }] of search.eligible.entries()) {
     for (const nodeId of new Set(members.map((member) => member.nodeId))) {
       if (search.stepsLeft <= 0) return null;
+      if (isTired(search)) yield;
       const room = roomOf(nodeId);
       if (!room || room.atLeast > 1) continue;
       search.stepsLeft -= Math.ceil(room.units.length / UNITS_A_STEP);
@@ -184,10 +205,15 @@ function leastOf({ plan, request }: Search, room: Room): number {
 }
 
 /** The best set of this size that makes room, as places in the list of the eligible. */
-function bestOfSize(search: Search, room: Room, size: number): readonly number[] | null {
+function* bestOfSize(
+  search: Search,
+  room: Room,
+  size: number,
+): Generator<void, readonly number[] | null, void> {
   // Walked by their greatest members, so the first that does is the best.
   for (const set of combinations(room.holders.length, size)) {
     if (search.stepsLeft <= 0) return null;
+    if (isTired(search)) yield;
     search.stepsLeft -= Math.ceil(room.units.length / UNITS_A_STEP);
     if (fitsWithout(search, room, new Set(set))) return set.map((i) => room.holders[i] as number);
   }

@@ -5,8 +5,8 @@
  */
 import type { UnitId } from "../ids.ts";
 import type { DeviceLine, PlaceRequest } from "../model.ts";
-import type { NodeEntry, Term } from "../state/node-entry.ts";
-import type { PoolState } from "../state/pool-state.ts";
+import type { SeenNode, Term } from "../state/node-entry.ts";
+import type { PoolView } from "../state/pool-view.ts";
 
 /** For whom. */
 export type Asker = Pick<PlaceRequest, "spot" | "tenantId">;
@@ -25,16 +25,16 @@ export function withholds(term: Term, unitId: UnitId, asker: Asker): boolean {
 }
 
 /** The terms that keep the unit at this place from the asker at some time. */
-function termsAgainst(entry: NodeEntry, place: number, asker: Asker): readonly Term[] {
+function termsAgainst(entry: SeenNode, place: number, asker: Asker): readonly Term[] {
   const terms = entry.terms?.[place] ?? [];
   if (terms.length === 0) return terms;
-  const { id } = entry.node.units[place] as NodeEntry["node"]["units"][number];
+  const { id } = entry.node.units[place] as SeenNode["node"]["units"][number];
   return terms.filter((term) => withholds(term, id, asker));
 }
 
 /** Whether some term in the window keeps the unit at this place from the asker. */
 export function isWithheld(
-  at: { readonly entry: NodeEntry; readonly place: number },
+  at: { readonly entry: SeenNode; readonly place: number },
   window: Window,
   asker: Asker,
 ): boolean {
@@ -43,7 +43,7 @@ export function isWithheld(
 
 /** The first instant from the window's start on from which the unit is neither booked nor withheld for so long. */
 export function nextFree(
-  at: { readonly entry: NodeEntry; readonly place: number },
+  at: { readonly entry: SeenNode; readonly place: number },
   window: Window,
   asker: Asker,
 ): number {
@@ -64,7 +64,7 @@ export function nextFree(
 
 /** Start of the first term that withholds the unit at or after `time`; `time` when one is running; Infinity for none. */
 export function withheldFrom(
-  at: { readonly entry: NodeEntry; readonly place: number },
+  at: { readonly entry: SeenNode; readonly place: number },
   time: number,
   asker: Asker,
 ): number {
@@ -79,12 +79,12 @@ export function withheldFrom(
  * The request as it reads for a tenant that must not learn of withheld units: a line that names one names
  * nothing there. What is on the spot market is no secret.
  */
-export function withoutHidden(state: PoolState, request: PlaceRequest): PlaceRequest {
+export function withoutHidden(state: PoolView, request: PlaceRequest): PlaceRequest {
   if (!request.devices.some((line) => line.selector?.unitIds)) return request;
   return { ...request, devices: request.devices.map((line) => known(state, request, line)) };
 }
 
-function known(state: PoolState, request: PlaceRequest, line: DeviceLine): DeviceLine {
+function known(state: PoolView, request: PlaceRequest, line: DeviceLine): DeviceLine {
   const { selector } = line;
   if (!selector?.unitIds) return line;
   const unitIds = selector.unitIds.filter((id) => {

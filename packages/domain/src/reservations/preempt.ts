@@ -6,8 +6,9 @@ import type { ReservationId } from "../ids.ts";
 import { follow } from "../lifecycle.ts";
 import type { PlaceRequest, PoolConfig, Preemption, Reservation } from "../model.ts";
 import { place } from "../placer/place.ts";
-import { type Victims, findVictims } from "../placer/victims.ts";
+import { type Victims, findVictimsSteps } from "../placer/victims.ts";
 import type { PoolState } from "../state/pool-state.ts";
+import { through } from "../steps.ts";
 import type { Turn } from "../turn.ts";
 import { PREEMPTED, letGo } from "./end.ts";
 import { change } from "./events.ts";
@@ -30,12 +31,22 @@ export interface Preempting extends Victims {
 export function planPreemption(
   state: PoolState,
   config: PoolConfig,
-  { request, now }: { readonly request: PlaceRequest; readonly now: number },
+  asked: { readonly request: PlaceRequest; readonly now: number },
 ): Preempting | null {
+  return through(planPreemptionSteps(state, config, asked));
+}
+
+/** The same, pausing often. */
+export function* planPreemptionSteps(
+  state: PoolState,
+  config: PoolConfig,
+  { request, now }: { readonly request: PlaceRequest; readonly now: number },
+): Generator<void, Preempting | null, void> {
   if (request.spot || state.preemptible().size === 0) return null;
   const later = afterNotice(config, request, now);
   if (roomComesAnyway(state, request, later)) return null;
-  const found = findVictims(state, later);
+  yield;
+  const found = yield* findVictimsSteps(state, later);
   return found && { ...found, startsAt: later.start, request: later };
 }
 

@@ -5,7 +5,7 @@ import { type Placement, place } from "../placer/place.ts";
 import { checkQuota } from "../quota.ts";
 import { type Reason, type Refusal, type Result, ok } from "../refusal.ts";
 import type { PoolState } from "../state/pool-state.ts";
-import { type Preempting, planPreemption } from "./preempt.ts";
+import { type Preempting, planPreemptionSteps } from "./preempt.ts";
 import { type Booker, type BookingShape, type ResolvedBooking, resolveBooking } from "./request.ts";
 import { bookingQuota } from "./room.ts";
 
@@ -39,7 +39,7 @@ export function* previewBooking(
     return ok({ ...found, preempting: null, earliestStart: start, searchedTo: start });
   }
   yield;
-  const preempting = planPreemption(state, config, { request, now });
+  const preempting = yield* planPreemptionSteps(state, config, { request, now });
   yield;
   const { at, searchedTo } = yield* searchStart(state, now, resolved.value);
   return ok({ ...found, preempting, earliestStart: at, searchedTo });

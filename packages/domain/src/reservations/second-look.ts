@@ -5,7 +5,7 @@
 import type { NodeId } from "../ids.ts";
 import type { Waiter } from "../claims.ts";
 import type { PlaceRequest, PoolConfig } from "../model.ts";
-import { outOfSight } from "../placer/absent.ts";
+import { nodeWithout } from "../placer/absent.ts";
 import { causeOf } from "../placer/fit.ts";
 import { planOf } from "../placer/plan.ts";
 import type { NodeEntry } from "../state/node-entry.ts";
@@ -101,7 +101,6 @@ function takesOneAfterNotice(state: PoolState, entry: NodeEntry, later: PlaceReq
   const gone = [...entry.calendar.holders()]
     .flatMap((id) => spot.get(id) ?? [])
     .filter(({ start, end }) => start < later.end && end > later.start);
-  return outOfSight(state, { gone, from: later.start }, () => {
-    return causeOf(planOf(state, later), entry, later) === null;
-  });
+  const without = nodeWithout(state, entry, { gone, from: later.start });
+  return causeOf(planOf(state, later), without, later) === null;
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { BusyTimes, MANY } from "./busy-times.ts";
+import { BusyTimes, EVERY, MANY } from "./busy-times.ts";
 import { Calendar } from "./calendar.ts";
 
 const UNITS = 3;
@@ -57,12 +57,49 @@ test("a row says which units are booked in every window, its summary whether any
       for (let start = 0; start < END + 4; start += 1)
         for (let end = start + 1; end < END + 5; end += 1) {
           const sets = rows.map((row) => setOf(booked, row, { start, end }));
-          expect(rows.map((row) => busy.during(row, start, end))).toEqual(sets);
+          expect(rows.map((row) => busy.during(row, { start, end }, EVERY))).toEqual(sets);
+          // Asked about some units, it says what is so of these.
+          const some = rows.map((row) => busy.during(row, { start, end }, 0b011) & 0b011);
+          expect(some).toEqual(sets.map((set) => set & 0b011));
           const any = sets.reduce((bits, set, row) => (set === 0 ? bits : bits | (1 << row)), 0);
-          expect(summary.during(0, start, end)).toBe(any);
+          expect(summary.during(0, { start, end }, EVERY)).toBe(any);
         }
     }),
   );
+});
+
+test("the mean over a window is the mean of its instants", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ unit: fc.nat({ max: UNITS - 1 }), start: fc.nat({ max: END }) })),
+      fc.nat({ max: END }),
+      fc.integer({ min: 1, max: END }),
+      (all, start, length) => {
+        const busy = new BusyTimes(new BusyTimes());
+        const row = busy.open();
+        const booked = new Set<string>();
+        for (const { unit, start: at } of all) {
+          if (booked.has(`${unit} ${at}`)) continue;
+          booked.add(`${unit} ${at}`);
+          busy.flip(row, unit, { start: at, end: at + 1 });
+        }
+        let sum = 0;
+        for (let at = start; at < start + length; at += 1)
+          for (let unit = 0; unit < UNITS; unit += 1)
+            if (booked.has(`${unit} ${at}`)) sum += 1 << unit;
+        const mean = busy.mean(row, { start, end: start + length }, (set) => set);
+        expect(mean).toBeCloseTo(sum / length, 9);
+      },
+    ),
+  );
+});
+
+test("of a row with more steps in the window than are read there is no mean", () => {
+  const busy = new BusyTimes(new BusyTimes());
+  const row = busy.open();
+  for (let at = 0; at < 200; at += 2) busy.flip(row, 0, { start: at, end: at + 1 });
+  expect(busy.mean(row, { start: 0, end: 400 }, (set) => set)).toBeNull();
+  expect(busy.mean(row, { start: 100, end: 104 }, (set) => set)).toBe(0.5);
 });
 
 test("a row that is closed is empty when it is opened again, and its summary knows", () => {
@@ -73,8 +110,8 @@ test("a row that is closed is empty when it is opened again, and its summary kno
   busy.flip(row, 2, { start: 7, end: 12 });
   busy.close(row);
   expect(busy.open()).toBe(row);
-  expect(busy.during(row, 0, 20)).toBe(0);
-  expect(summary.during(0, 0, 20)).toBe(0);
+  expect(busy.during(row, { start: 0, end: 20 }, EVERY)).toBe(0);
+  expect(summary.during(0, { start: 0, end: 20 }, EVERY)).toBe(0);
 });
 
 test("the 32nd unit has a bit, and the rows of two groups have a summary each", () => {
@@ -82,17 +119,20 @@ test("the 32nd unit has a bit, and the rows of two groups have a summary each", 
   const busy = new BusyTimes(summary);
   const rows = Array.from({ length: 40 }, () => busy.open());
   busy.flip(rows[33] as number, 31, { start: 1, end: 2 });
-  expect(busy.during(33, 1, 2)).toBe(1 << 31);
-  expect([summary.during(0, 0, 9), summary.during(1, 0, 9)]).toEqual([0, 2]);
+  expect(busy.during(33, { start: 1, end: 2 }, EVERY)).toBe(1 << 31);
+  expect([
+    summary.during(0, { start: 0, end: 9 }, EVERY),
+    summary.during(1, { start: 0, end: 9 }, EVERY),
+  ]).toEqual([0, 2]);
 });
 
 test("a window with more steps than are read is answered with MANY, a narrow one still exactly", () => {
-  const busy = new BusyTimes();
+  const busy = new BusyTimes(new BusyTimes());
   const row = busy.open();
   for (let at = 0; at < 200; at += 2) busy.flip(row, 0, { start: at, end: at + 1 });
-  expect(busy.during(row, 0, 400)).toBe(MANY);
-  expect(busy.during(row, 101, 102)).toBe(0);
-  expect(busy.during(row, 101, 103)).toBe(1);
+  expect(busy.during(row, { start: 0, end: 400 }, EVERY)).toBe(MANY);
+  expect(busy.during(row, { start: 101, end: 102 }, EVERY)).toBe(0);
+  expect(busy.during(row, { start: 101, end: 103 }, EVERY)).toBe(1);
 });
 
 test("a calendar says which units are booked where its row has too many steps, and otherwise the same", () => {
@@ -100,11 +140,11 @@ test("a calendar says which units are booked where its row has too many steps, a
   const calendar = new Calendar(3, busy);
   for (let at = 0; at < 200; at += 2)
     calendar.insert(at % 3, { start: at, end: at + 1, reservationId: `rsv_${at}` });
-  expect(busy.during(calendar.row, 0, 400)).toBe(MANY);
+  expect(busy.during(calendar.row, { start: 0, end: 400 }, EVERY)).toBe(MANY);
   expect(calendar.bookedIn({ start: 0, end: 400 })).toBe(0b111);
   for (let start = 0; start < 40; start += 1) {
     const window = { start, end: start + 3 };
-    expect(calendar.bookedIn(window)).toBe(busy.during(calendar.row, window.start, window.end));
+    expect(calendar.bookedIn(window)).toBe(busy.during(calendar.row, window, EVERY));
   }
   expect(new Calendar(33, busy).row).toBe(-1);
 });

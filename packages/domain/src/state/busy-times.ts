@@ -9,9 +9,18 @@ export const BITS = 32;
 /** What `during` says where a row has so many steps in the window that other ways are faster. */
 export const MANY: number = 2 ** 32;
 
-/** So many steps are read one by one. */
+/** So many steps of a row are read one by one. */
 const STEPS_READ = 64;
+/** Of a summary more are read: that is still less than a look at each of its 32 rows. */
+const SUMMARY_READ = 8 * STEPS_READ;
+/** All units of a row that has as many as there are bits. */
+export const EVERY: number = -1;
 const ROOM_FIRST = 8;
+
+interface Window {
+  readonly start: number;
+  readonly end: number;
+}
 
 export class BusyTimes {
   /** By step: when it begins, and the units that are booked from then on. */
@@ -26,10 +35,26 @@ export class BusyTimes {
   #end = 0;
   readonly #closed: number[] = [];
   readonly #summary: BusyTimes | null;
+  readonly #stepsRead: number;
 
   /** @param summary a row there for each 32 rows here, a bit a row: when anything at all is booked in it */
   constructor(summary: BusyTimes | null = null) {
     this.#summary = summary;
+    this.#stepsRead = summary ? STEPS_READ : SUMMARY_READ;
+  }
+
+  /** The same rows, which go their own way from now on. */
+  copy(summary: BusyTimes | null = null): BusyTimes {
+    const copy = new BusyTimes(summary);
+    copy.#times = this.#times.slice();
+    copy.#sets = this.#sets.slice();
+    copy.#first = this.#first.slice();
+    copy.#count = this.#count.slice();
+    copy.#room = this.#room.slice();
+    copy.#rows = this.#rows;
+    copy.#end = this.#end;
+    copy.#closed.push(...this.#closed);
+    return copy;
   }
 
   /** A new row, empty. */
@@ -54,7 +79,7 @@ export class BusyTimes {
   }
 
   /** Books the unit in the window where it is free all through it, frees it where it is booked all through. */
-  flip(row: number, unit: number, window: { readonly start: number; readonly end: number }): void {
+  flip(row: number, unit: number, window: Window): void {
     const from = this.#stepAt(row, window.start);
     const to = this.#stepAt(row, window.end);
     const base = this.#first[row] as number;
@@ -69,26 +94,60 @@ export class BusyTimes {
     this.#dropIfSame(row, from);
   }
 
-  /** The units that are booked at some time of `[start, end)`, a bit each; or `MANY`. */
-  during(row: number, start: number, end: number): number {
+  /**
+   * The units that are booked at some time of the window, a bit each; or `MANY`.
+   * @param all the units that matter: once each of them was booked, no more is read, and the others may be missing
+   */
+  during(row: number, { start, end }: Window, all: number): number {
     const base = this.#first[row] as number;
     const stop = base + (this.#count[row] as number);
     const times = this.#times;
     const sets = this.#sets;
-    let low = base;
-    let high = stop;
-    while (low < high) {
-      const mid = (low + high) >> 1;
-      if ((times[mid] as number) <= start) low = mid + 1;
-      else high = mid;
-    }
-    let booked = low > base ? (sets[low - 1] as number) : 0;
-    const last = low + STEPS_READ;
-    for (; low < stop && (times[low] as number) < end; low += 1) {
-      if (low === last) return MANY;
-      booked |= sets[low] as number;
+    let at = this.#firstAfter(row, start);
+    let booked = at > base ? (sets[at - 1] as number) : 0;
+    const last = at + this.#stepsRead;
+    for (; (booked & all) !== all && at < stop && (times[at] as number) < end; at += 1) {
+      if (at === last) return MANY;
+      booked |= sets[at] as number;
     }
     return booked;
+  }
+
+  /**
+   * The mean over the window of what is worth so much while these units are booked; null where the row has so
+   * many steps in it that it would take long.
+   */
+  mean(row: number, { start, end }: Window, worth: (booked: number) => number): number | null {
+    const base = this.#first[row] as number;
+    const stop = base + (this.#count[row] as number);
+    let at = this.#firstAfter(row, start);
+    let now = worth(at > base ? (this.#sets[at - 1] as number) : 0);
+    if (at === stop || (this.#times[at] as number) >= end) return now;
+    const last = at + this.#stepsRead;
+    let since = start;
+    let sum = 0;
+    for (; at < stop; at += 1) {
+      const time = this.#times[at] as number;
+      if (time >= end) break;
+      if (at === last) return null;
+      sum += (time - since) * now;
+      since = time;
+      now = worth(this.#sets[at] as number);
+    }
+    return (sum + (end - since) * now) / (end - start);
+  }
+
+  /** Where the first step is, in the arrays, that begins after the instant. */
+  #firstAfter(row: number, time: number): number {
+    const times = this.#times;
+    let low = this.#first[row] as number;
+    let high = low + (this.#count[row] as number);
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if ((times[mid] as number) <= time) low = mid + 1;
+      else high = mid;
+    }
+    return low;
   }
 
   /** In this step the row has become empty, or is so no more. */

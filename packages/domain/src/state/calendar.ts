@@ -23,21 +23,33 @@ export class Calendar {
   /** Where each unit's segment begins; one more than there are units. */
   readonly #offsets: Int32Array;
   /** Start and end of each booking, one after the other. */
-  readonly #times: number[] = [];
-  readonly #holders: ReservationId[] = [];
-  readonly #busy: BusyTimes;
+  readonly #times: number[];
+  readonly #holders: ReservationId[];
+  /** Null when there is no row. */
+  readonly #busy: BusyTimes | null;
   /** The node's row there, which says the same of its units in short; -1 for a node with too many. */
   readonly row: number;
 
-  constructor(units: number, busy: BusyTimes) {
-    this.#offsets = new Int32Array(units + 1);
-    this.#busy = busy;
-    this.row = units <= BITS ? busy.open() : -1;
+  /** @param of with it the new one begins as its copy: at its row of `busy`, or without a row */
+  constructor(units: number, busy: BusyTimes | null, of: Calendar | null = null) {
+    this.#offsets = of ? of.#offsets.slice() : new Int32Array(units + 1);
+    this.#times = of ? [...of.#times] : [];
+    this.#holders = of ? [...of.#holders] : [];
+    this.#busy = units <= BITS ? busy : null;
+    this.row = this.#busy ? (of?.row ?? this.#busy.open()) : -1;
+  }
+
+  /**
+   * The same bookings, which go their own way from now on.
+   * @param busy a copy of what this calendar keeps its row in; null: the copy has no row
+   */
+  copy(busy: BusyTimes | null): Calendar {
+    return new Calendar(this.#offsets.length - 1, busy, this);
   }
 
   /** To be called when nobody asks it any more. */
   close(): void {
-    if (this.row >= 0) this.#busy.close(this.row);
+    this.#busy?.close(this.row);
   }
 
   /** Bookings of all units. */
@@ -53,7 +65,7 @@ export class Calendar {
     if (start >= end || next < end) invariant(false, `unit ${unit}: clash at [${start}, ${end})`);
     this.#times.splice(2 * at, 0, start, end);
     this.#holders.splice(at, 0, reservationId);
-    if (this.row >= 0) this.#busy.flip(this.row, unit, booking);
+    this.#busy?.flip(this.row, unit, booking);
     for (let u = unit + 1; u < this.#offsets.length; u += 1) this.#offsets[u]! += 1;
   }
 
@@ -66,7 +78,7 @@ export class Calendar {
     const end = this.#times[2 * at + 1] as number;
     this.#times.splice(2 * at, 2);
     this.#holders.splice(at, 1);
-    if (this.row >= 0) this.#busy.flip(this.row, unit, { start, end });
+    this.#busy?.flip(this.row, unit, { start, end });
     for (let u = unit + 1; u < this.#offsets.length; u += 1) this.#offsets[u]! -= 1;
   }
 
@@ -102,6 +114,14 @@ export class Calendar {
         booked |= 1 << unit;
     }
     return booked;
+  }
+
+  /** As `BusyTimes.mean`; null too for a node that has no row. */
+  mean(
+    window: { readonly start: number; readonly end: number },
+    worth: (booked: number) => number,
+  ): number | null {
+    return this.#busy?.mean(this.row, window, worth) ?? null;
   }
 
   /** Start of the first booking that ends after `time`; before `time` when one is running; Infinity for none. */

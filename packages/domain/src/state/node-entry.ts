@@ -35,6 +35,12 @@ export interface Term {
   readonly reservation: UnitReservation;
 }
 
+/** What the placer looks at: a node, or one as it would be if some bookings were not there. */
+export type SeenNode = Pick<
+  NodeEntry,
+  "node" | "shape" | "make" | "calendar" | "usable" | "faulty" | "scalarUse" | "terms"
+>;
+
 /** Most nodes have none: one empty map is enough for all of these. */
 const NO_USE: ReadonlyMap<Scalar, ScalarUse> = new Map();
 const NO_LEASES = new Map<ReservationId, Booking>();

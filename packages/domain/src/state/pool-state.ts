@@ -131,6 +131,18 @@ export class PoolState {
     return this.#byNode.get(id);
   }
 
+  /** Where the node is among the entries, or belongs. */
+  position(id: NodeId): number {
+    let low = 0;
+    let high = this.entries.length;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if ((this.entries[mid] as NodeEntry).node.id < id) low = mid + 1;
+      else high = mid;
+    }
+    return low;
+  }
+
   /** Live ones only. */
   reservation(id: ReservationId): Reservation | undefined {
     return this.#live.get(id);
@@ -303,7 +315,7 @@ export class PoolState {
     if (!old && !next) return;
     this.#touch(id);
     if (old) this.#takeNode(old);
-    const at = this.#position(id);
+    const at = this.position(id);
     if (!next) {
       invariant(old?.calendar.size === 0, `node ${id} left its pool while booked`);
       old.calendar.close();
@@ -384,16 +396,5 @@ export class PoolState {
 
   #touch(nodeId: NodeId): void {
     this.#touches.add(nodeId, { revision: this.#revision, nodes: this.entries.length });
-  }
-
-  #position(id: NodeId): number {
-    let low = 0;
-    let high = this.entries.length;
-    while (low < high) {
-      const mid = (low + high) >> 1;
-      if ((this.entries[mid] as NodeEntry).node.id < id) low = mid + 1;
-      else high = mid;
-    }
-    return low;
   }
 }

@@ -1,7 +1,7 @@
 /** The pool's nodes as a walk reads them: in flat arrays, by id. */
 import { BusyTimes } from "./busy-times.ts";
 import { Makes } from "./make.ts";
-import type { NodeEntry } from "./node-entry.ts";
+import type { NodeEntry, SeenNode } from "./node-entry.ts";
 
 /** How a node is judged: by its make and bookings alone, with its maintenance besides, or for itself. */
 export const ALIKE = 0;
@@ -32,7 +32,7 @@ export class Roster {
   }
 
   /** The rows of the entries, in their order; -1 for a node that has more units than a row has bits. */
-  rowsOf(entries: readonly NodeEntry[]): Int32Array {
+  rowsOf(entries: readonly SeenNode[]): Int32Array {
     return (this.#rows ??= Int32Array.from(entries, ({ calendar }) => calendar.row));
   }
 
@@ -40,7 +40,7 @@ export class Roster {
    * By entry, a number for its value of the label, the same for the same value and counted from 0; -1 where it
    * has none.
    */
-  valuesOf(key: string, entries: readonly NodeEntry[]): Int32Array {
+  valuesOf(key: string, entries: readonly SeenNode[]): Int32Array {
     const known = this.#values.get(key);
     if (known) return known;
     const numbers = new Map<string, number>();

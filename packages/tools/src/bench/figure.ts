@@ -22,7 +22,11 @@ export interface Summary extends Figure {
 }
 
 /** One bench: every file beside `main.ts` that a person can name exports one as `run`. */
-export type Run = (options: { readonly quick: boolean }) => Promise<Figure[]>;
+export type Run = (options: {
+  readonly quick: boolean;
+  /** Slots of a card, each to be measured; none: whole cards and exact shares. */
+  readonly slots: readonly number[];
+}) => Promise<Figure[]>;
 
 export function summarize(runs: readonly (readonly Figure[])[]): Summary[] {
   const byId = new Map<string, Figure[]>();

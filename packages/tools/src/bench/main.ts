@@ -1,5 +1,5 @@
 /**
- * `pnpm bench <name> [--quick] [--runs N] [--json FILE]`: runs a bench, prints its figures as a table,
+ * `pnpm bench <name> [--quick] [--runs N] [--slots N,N] [--json FILE]`: runs a bench, prints its figures as a table,
  * writes them as JSON, and exits 1 when a must is missed. Times are compared inside one run only:
  * machines are shared, so each figure is the median of its runs with the spread beside it.
  */
@@ -37,19 +37,25 @@ async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { json: { type: "string" }, quick: { type: "boolean" }, runs: { type: "string" } },
+    options: {
+      json: { type: "string" },
+      quick: { type: "boolean" },
+      runs: { type: "string" },
+      slots: { type: "string" },
+    },
   });
   const [bench = ""] = positionals;
   const quick = values.quick ?? false;
   const runs = Number(values.runs ?? (quick ? 1 : 3));
+  const slots = values.slots?.split(",").map(Number) ?? [];
   const run = await loadBench(bench);
-  if (!run || !Number.isInteger(runs) || runs < 1) {
-    console.error("usage: pnpm bench <name> [--quick] [--runs N] [--json FILE]");
+  if (!run || ![runs, ...slots].every((count) => Number.isInteger(count) && count >= 1)) {
+    console.error("usage: pnpm bench <name> [--quick] [--runs N] [--slots N,N] [--json FILE]");
     console.error(`benches: ${BENCHES.join(", ")}`);
     return 2;
   }
   const measured: Figure[][] = [];
-  for (let i = 0; i < runs; i += 1) measured.push(await run({ quick }));
+  for (let i = 0; i < runs; i += 1) measured.push(await run({ quick, slots }));
   const figures = summarize(measured);
   const report = { bench, commit: commit(), machine: machine(), runs, figures };
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);

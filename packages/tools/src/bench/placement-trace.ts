@@ -53,7 +53,7 @@ interface Inflate {
     pods: readonly Pod[],
     sequence: readonly number[],
     policy: string,
-    options: { seed: number },
+    options: { seed: number; slots: number },
   ): { readonly at130: number };
   rng(seed: number): (n: number) => number;
 }

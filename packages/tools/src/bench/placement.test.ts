@@ -1,6 +1,7 @@
 /** The replays that nothing is booked twice: they have to notice when something is. */
 import { expect, test } from "vitest";
 import { bookShared } from "./placement-mixed.ts";
+import { inSlots } from "./placement-packing.ts";
 import { bookAll, checkApart, replay } from "./placement-philly.ts";
 import type { Decision } from "./placement-philly.ts";
 import type { CalendarRequest } from "./placement-trace.ts";
@@ -44,6 +45,19 @@ test("the placer's own decisions pass, gangs and waits included", () => {
   const decisions = bookAll(requests, 2, []);
   expect(decisions.map((one) => one?.start ?? null)).toEqual([0, 10, 20, null, null]);
   expect(replay(requests, 2, decisions)).toBeCloseTo((27 / 39) * 100);
+});
+
+test("a share takes whole slots of its card, and a whole card stays one", () => {
+  const pod = { cpu: 0, mem: 0, num: 1, milli: 260, spec: "" };
+  expect([2, 4, 8].map((slots) => inSlots(pod, slots).milli)).toEqual([500, 500, 375]);
+  expect(inSlots({ ...pod, milli: 250 }, 4).milli).toBe(250);
+  expect(inSlots({ ...pod, milli: 600 }, 2).milli).toBe(1_000);
+  const others = [
+    { ...pod, milli: 1_000, num: 4 },
+    { ...pod, milli: 0, num: 0 },
+  ];
+  for (const other of others) expect(inSlots(other, 8)).toEqual(other);
+  expect(inSlots(pod, 0)).toEqual(pod);
 });
 
 test("of shared cards no more is given than there is", () => {
