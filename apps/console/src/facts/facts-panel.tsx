@@ -7,7 +7,8 @@ import type { Reservation } from "@berth/client";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { ReactNode } from "react";
-import { modelText } from "../format/gpus.ts";
+import { countText, modelText } from "../format/gpus.ts";
+import { unitsText } from "../format/units.ts";
 import { Button } from "../ui/button.tsx";
 import { StateChip } from "../ui/chip.tsx";
 import { CopyText } from "../ui/copy.tsx";
@@ -114,12 +115,19 @@ function Warnings({ reservation }: { readonly reservation: Reservation }): React
       {degraded !== null && (
         <p className={styles["warning"]} role="status">
           <b>▲ Degraded</b> <Ago at={degraded.since} />:{" "}
-          {DEGRADED[degraded.cause] ?? degraded.cause}. {degraded.unitIds.length} of its units are
-          concerned.
+          {DEGRADED[degraded.cause] ?? degraded.cause}. Of what it holds this concerns{" "}
+          {concernedText(reservation, degraded.unitIds)}.
         </p>
       )}
     </>
   );
+}
+
+function concernedText({ members }: Reservation, unitIds: readonly string[]): string {
+  const atoms = (members ?? []).flatMap((member) => member.atoms);
+  const found = atoms.filter(({ unitId }) => unitIds.includes(unitId));
+  // One that is no longer reported may be told by its id alone.
+  return found.length === unitIds.length ? unitsText(found) : countText(unitIds.length, "unit");
 }
 
 const DEGRADED: Readonly<Record<string, string>> = {

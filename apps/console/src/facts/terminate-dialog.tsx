@@ -8,7 +8,7 @@ import { isOver } from "../access/state.ts";
 import { useNow } from "../app/now.ts";
 import { useSession } from "../app/session.tsx";
 import { durationText } from "../format/duration.ts";
-import { countText } from "../format/gpus.ts";
+import { unitsText } from "../format/units.ts";
 import { Consequences } from "../plan/consequences.tsx";
 import { PlanDialog } from "../plan/plan-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
@@ -128,7 +128,7 @@ function Unseen(): ReactNode {
     <>
       <Consequences
         tone="ends"
-        heading="The booking ends now; what runs on it loses its GPUs"
+        heading="The booking ends now; what runs on it is cut off"
         items={[]}
       />
       <Consequences
@@ -156,7 +156,7 @@ function Seen({ reservation }: { readonly reservation: Reservation }): ReactNode
         items={(members ?? []).map(({ atoms, index, nodeName }) => ({
           id: String(index),
           what: nodeName,
-          why: countText(atoms.length, "unit"),
+          why: unitsText(atoms),
         }))}
       />
       <Consequences

@@ -209,7 +209,7 @@ it("renew, extend by what the what-if allows, and release after its plan", async
 
   await panel.getByRole("button", { name: "Release" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Release this reservation" });
-  await dialog.getByText("what runs on it loses its GPUs").waitFor();
+  await dialog.getByText("what runs on it is cut off").waitFor();
   await dialog.getByRole("button", { name: "Release 2 GPUs" }).click();
   await dialog.waitFor({ state: "detached" });
   await expect.poll(async () => (await current(made)).state).toBe("released");

@@ -7,7 +7,7 @@ import { Bar, Legend } from "../../ui/bar.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { poolName } from "../pool-names.ts";
 import { resourceText } from "../pool/resources.ts";
-import { partsOf, sumOf } from "./counts.ts";
+import { KEYS, partsOf } from "./counts.ts";
 import type { Split } from "./counts.ts";
 import styles from "./overview.module.css";
 
@@ -27,7 +27,7 @@ export function PoolPanel({ lines }: { readonly lines: readonly PoolLine[] }): R
   return (
     <Panel title="By pool" lead="The pool as a whole, and what my quota allows of it" flush>
       <div className={styles.legendRow}>
-        <Legend parts={partsOf(sumOf(lines.map(({ split }) => split)))} />
+        <Legend keys={KEYS} />
       </div>
       <ul className={styles.rows}>
         {lines.map((line) => (
