@@ -104,7 +104,7 @@ interface BarProps {
 
 const Bar = memo(function Bar({ rect, lane, view, isStop }: BarProps): ReactNode {
   const { cut, left, row, span, width } = rect;
-  const when = rangeText(span.start, span.end, view.zone);
+  const when = rangeText(span, view.zone);
   const name = `${span.label}, ${KIND_TEXT[span.kind]}, ${lane.label}, ${when}`;
   const hasText = width > 58;
   const room = hasText ? null : styles[width > 13 ? "glyphOnly" : "bare"];

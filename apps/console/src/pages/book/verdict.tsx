@@ -56,7 +56,7 @@ function PoolVerdict({ preview }: { readonly preview: Preview }): ReactNode {
         <h2>
           <span aria-hidden="true">✓</span> It fits
         </h2>
-        <p>{rangeText(preview.start, preview.end, zone)}</p>
+        <p>{rangeText(preview, zone, preview.asOf)}</p>
         <p>{countText(nodes, "node")} could take it</p>
       </section>
     );
@@ -70,7 +70,10 @@ function PoolVerdict({ preview }: { readonly preview: Preview }): ReactNode {
         <p>
           {preemptible.exact ? "" : "At most "}
           {countText(preemptible.count, "spot booking")} would get notice; it starts{" "}
-          <time title={utcText(preemptible.startsAt)}>{timeText(preemptible.startsAt, zone)}</time>.
+          <time title={utcText(preemptible.startsAt)}>
+            {timeText(preemptible.startsAt, zone, { now: preview.asOf })}
+          </time>
+          .
         </p>
         <p>{reason?.message}</p>
       </section>
@@ -80,7 +83,7 @@ function PoolVerdict({ preview }: { readonly preview: Preview }): ReactNode {
       <h2>
         <span aria-hidden="true">×</span> It does not fit
       </h2>
-      <p>{rangeText(preview.start, preview.end, zone)}</p>
+      <p>{rangeText(preview, zone, preview.asOf)}</p>
       <p>{reason?.message}</p>
     </section>
   );
