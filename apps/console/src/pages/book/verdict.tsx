@@ -10,6 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { cx } from "../../ui/cx.ts";
 import { Panel } from "../../ui/page.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { limitOf } from "../pool/quota-text.ts";
 import { resourceText } from "../pool/resources.ts";
 import styles from "./book.module.css";
 import type { BookForm, PoolFacts } from "./form.ts";
@@ -123,7 +124,7 @@ function QuotaRow({ row }: { readonly row: QuotaLine }): ReactNode {
       </li>
     );
   const used = peak ?? 0;
-  const isUnlimited = max >= 2_147_483_647;
+  const isUnlimited = limitOf({ max }) === null;
   return (
     <li>
       <p>

@@ -6,6 +6,7 @@ import { modelText, number } from "../../format/gpus.ts";
 import { Bar, Legend } from "../../ui/bar.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { poolName } from "../pool-names.ts";
+import { limitOf } from "../pool/quota-text.ts";
 import { resourceText } from "../pool/resources.ts";
 import { KEYS, partsOf } from "./counts.ts";
 import type { Split } from "./counts.ts";
@@ -19,9 +20,6 @@ export interface PoolLine {
   /** GPUs of one node. */
   readonly perNode: number;
 }
-
-/** An owner's own quota is as good as none unless somebody set it. */
-const UNLIMITED = 2_147_483_647;
 
 export function PoolPanel({ lines }: { readonly lines: readonly PoolLine[] }): ReactNode {
   return (
@@ -86,7 +84,7 @@ function QuotaMeasure({ line: { pool, row } }: { readonly line: PoolLine }): Rea
         </p>
       </div>
     );
-  if (max >= UNLIMITED)
+  if (limitOf({ max }) === null)
     return (
       <div className={styles.measure}>
         <p>
