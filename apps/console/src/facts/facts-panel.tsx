@@ -18,6 +18,7 @@ import { useNow } from "../app/now.ts";
 import { isOver } from "../access/state.ts";
 import { usePoolNames } from "../pages/pool-names.ts";
 import { whatText, shortId } from "./describe.ts";
+import { Elsewhere } from "./elsewhere.tsx";
 import { FactsActions } from "./facts-actions.tsx";
 import { FactsEvents } from "./facts-events.tsx";
 import { FactsMembers } from "./facts-members.tsx";
@@ -66,19 +67,16 @@ function Facts({
       </header>
       {data !== undefined && <Body reservation={data} />}
       {data === undefined && error === null && <Loading what="the reservation" lines={4} />}
-      {data === undefined && error !== null && (
-        <ErrorBox
-          error={isBerthError(error, "NOT_FOUND") ? NOT_HERE : error}
-          onRetry={() => void refetch()}
-        />
-      )}
+      {data === undefined &&
+        error !== null &&
+        (isBerthError(error, "NOT_FOUND") ? (
+          <Elsewhere reservationId={reservationId} />
+        ) : (
+          <ErrorBox error={error} onRetry={() => void refetch()} />
+        ))}
     </>
   );
 }
-
-const NOT_HERE = new Error(
-  "This tenant has no such reservation. It may be another tenant's: choose it in the menu.",
-);
 
 function Body({ reservation }: { readonly reservation: Reservation }): ReactNode {
   return (

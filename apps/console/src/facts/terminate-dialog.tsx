@@ -1,7 +1,5 @@
 /** Terminate: the pool's owner or an operator ends somebody's booking; its tenant reads why. */
-import { isBerthError } from "@berth/client";
 import type { Reservation } from "@berth/client";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { isOver } from "../access/state.ts";
@@ -13,9 +11,8 @@ import { Consequences } from "../plan/consequences.tsx";
 import { PlanDialog } from "../plan/plan-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { shortId, whatText } from "./describe.ts";
-
-/** Tenants that are asked for the booking; an operator of more chooses one in the menu. */
-const TENANTS_MAX = 50;
+import { isReservationId, useFound } from "./use-found.ts";
+import type { Found } from "./use-found.ts";
 
 export interface TerminateDialogProps {
   /** Null: the person says which. */
@@ -77,7 +74,7 @@ export function TerminateDialog(props: TerminateDialogProps): ReactNode {
 }
 
 function missingOf(id: string, reason: string): string | null {
-  if (!/^rsv_[0-9a-z]{26,52}$/.test(id)) return "Say which booking, by its id.";
+  if (!isReservationId(id)) return "Say which booking, by its id.";
   return reason.trim() === "" ? "Say why: its tenant reads it." : null;
 }
 
@@ -85,42 +82,6 @@ function refusalOf(found: Reservation | null, poolId: string | undefined): strin
   if (found === null) return null;
   if (poolId !== undefined && found.poolId !== poolId) return "It is a booking of another pool.";
   return isOver(found) ? `It is over: ${found.state}.` : null;
-}
-
-/** The booking, where the caller may read it; null: it is a tenant's of whom the caller may know nothing. */
-interface Found {
-  readonly found: Reservation | null;
-}
-
-/** The key begins as the reservation's own, so that whatever renews that renews the plan. */
-function useFound(reservationId: string) {
-  const { berth, queries, tenantId, tenants } = useSession();
-  const others = tenants.slice(0, TENANTS_MAX).map((each) => each.tenantId);
-  const asked = [...new Set([tenantId, ...others])];
-  return useQuery({
-    queryKey: [
-      ...queries.reservations.get.queryKey({ tenantId, reservationId }),
-      "terminate",
-      asked.length,
-    ],
-    queryFn: async ({ signal }): Promise<Found> => {
-      const answers = await Promise.all(
-        asked.map((each) =>
-          berth.reservations.get({ tenantId: each, reservationId }, { signal }).safe(),
-        ),
-      );
-      const found = answers.find(({ ok }) => ok)?.data ?? null;
-      const failed = answers.find(({ error }) => error !== null && !isUnseen(error))?.error;
-      if (found === null && failed) throw failed;
-      return { found };
-    },
-    enabled: missingOf(reservationId, "any") === null,
-    retry: false,
-  });
-}
-
-function isUnseen(error: unknown): boolean {
-  return isBerthError(error, "NOT_FOUND") || isBerthError(error, "FORBIDDEN");
 }
 
 function Unseen(): ReactNode {
