@@ -126,6 +126,7 @@ it("what cannot be tried says why on the button", async () => {
         await dead
           .getAttribute("aria-describedby")
           .then((id) => page.locator(`[id="${id}"]`).textContent()),
+      { timeout: 15_000 },
     )
     .toMatch(/could not be tried: .*past/);
 });
