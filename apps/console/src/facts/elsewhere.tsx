@@ -37,7 +37,9 @@ export function OfOther({ reservation }: { readonly reservation: Reservation }):
         search={(all) => ({ ...all, tenant: tenantId, rsv: id })}
         className={buttonClass({ size: "small" })}
       >
-        Show it as <bdi>{tenantId}</bdi>
+        <span>
+          Show it as <bdi>{tenantId}</bdi>
+        </span>
       </Link>
     </div>
   );

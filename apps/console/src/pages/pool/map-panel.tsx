@@ -109,8 +109,8 @@ function Map({ pool, nodes }: MapProps): ReactNode {
         onSelect={onSelect}
         groupName={group === "nvlink" ? "NVLink domain" : "rack"}
       />
-      {chosen && <UnitFacts pool={pool} {...chosen} onClose={() => set({ unit: undefined })} />}
       <MapKey states={states} />
+      {chosen && <UnitFacts pool={pool} {...chosen} onClose={() => set({ unit: undefined })} />}
     </>
   );
 }
