@@ -27,6 +27,30 @@ describe("the page is live", () => {
     expect(kind()).toBe("live");
   });
 
+  it("again when the server answers, while the stream stands and no sign of it is missing", () => {
+    const { hearing, kind } = heardFrom();
+    hearing.opened(0);
+    hearing.unanswered(1_000);
+    hearing.answered(SIGN_MS);
+    expect(kind()).toBe("live");
+    hearing.unanswered(SIGN_MS);
+    hearing.answered(SIGN_MS + 1);
+    expect(kind()).toBe("stale");
+    hearing.heard(SIGN_MS + 2);
+    expect(kind()).toBe("live");
+  });
+
+  it("not when the server answers and the stream has broken off", () => {
+    const { hearing, kind } = heardFrom();
+    hearing.opened(0);
+    hearing.unanswered(1_000);
+    hearing.broke(2_000);
+    hearing.answered(3_000);
+    expect(kind()).toBe("stale");
+    hearing.opened(4_000);
+    expect(kind()).toBe("live");
+  });
+
   it("not by what comes late over a stream that broke off meanwhile", () => {
     const { hearing, kind, store } = heardFrom();
     hearing.opened(0);

@@ -1,6 +1,6 @@
 /**
  * Whether the streams of the tab are open and heard: what the badge says comes from here alone. An answer to a question
- * is no sign of a stream, so it never makes the page live; nor does one stream for another.
+ * is no sign of a stream: it ends the doubt that a missing answer raised, and no other. Nor is one stream of another.
  */
 import type { LiveStore } from "./live-store.ts";
 
@@ -24,6 +24,8 @@ export interface Hearing {
   listen(): Listening;
   /** The server left a question unanswered that was asked at this time: it may be frozen with all streams open. */
   unanswered(askedAt: number): void;
+  /** It answers again. */
+  answered(now: number): void;
   /** Looks whether a sign of life is missing. */
   check(now: number): void;
 }
@@ -75,6 +77,11 @@ export function createHearing(store: LiveStore): Hearing {
       };
     },
     unanswered: (askedAt) => fallSilent(() => true, askedAt),
+    answered: (now) => {
+      for (const stream of streams)
+        if (stream.state === "silent" && now - stream.lastSign <= SIGN_MS) stream.state = "heard";
+      recover("stale");
+    },
     check: (now) => {
       const oldest = Math.min(now, ...[...streams].map(({ lastSign }) => lastSign || now));
       fallSilent(({ lastSign }) => now - lastSign > SIGN_MS, oldest);

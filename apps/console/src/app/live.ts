@@ -91,7 +91,7 @@ export function pulse({
   signal,
   hearing,
 }: Pick<LiveOptions, "berth" | "tenantId" | "renew" | "signal"> & {
-  readonly hearing: Pick<Hearing, "check" | "unanswered">;
+  readonly hearing: Pick<Hearing, "check" | "unanswered" | "answered">;
 }): void {
   let seen: string | undefined;
   const look = async (): Promise<void> => {
@@ -103,6 +103,7 @@ export function pulse({
     const answer = await berth.capacity.summary({ tenantId }, { signal }).safe();
     clearTimeout(late);
     if (!answer.ok) return;
+    hearing.answered(Date.now());
     const { pools } = answer.data;
     const written = JSON.stringify(pools.map(({ poolId, capacity }) => [poolId, capacity]));
     if (seen !== undefined && seen !== written) renew(staleKeysOf("reservation.created"));
