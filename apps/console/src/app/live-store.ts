@@ -1,5 +1,6 @@
 /** Whether what is on the page is live: one value for the tab, read by the badge. */
 import { useSyncExternalStore } from "react";
+import { createHearing } from "./hearing.ts";
 
 export type LiveState =
   /** The stream is open. */
@@ -36,6 +37,7 @@ export function createLiveStore(): LiveStore {
 }
 
 export const liveStore = createLiveStore();
+export const hearing = createHearing(liveStore);
 
 export function useLive(): LiveState {
   return useSyncExternalStore(liveStore.subscribe, liveStore.get);

@@ -4,6 +4,7 @@
  */
 import type { Berth, Event, Hooks } from "@berth/client";
 import { isBerthError } from "@berth/client";
+import type { Hearing, Listening } from "./hearing.ts";
 import type { LiveStore } from "./live-store.ts";
 import type { Renew } from "./renewal.ts";
 import { ALL_KEYS, staleKeysOf } from "./stale-keys.ts";
@@ -21,15 +22,18 @@ const SIGNED_OUT =
 const QUIET_MS = 4_000;
 
 /** For the client of the stream: what it tells of its connections. */
-export function streamHooks(store: LiveStore, opened: () => void): Hooks {
+export function streamHooks(
+  stream: Pick<Listening, "opened" | "broke">,
+  opened: () => void,
+): Hooks {
   return {
     onResponse({ method, error }) {
       if (method !== STREAM || error !== null) return;
-      store.set({ kind: "live" });
+      stream.opened(Date.now());
       opened();
     },
     onRetry({ method }) {
-      if (method === STREAM) store.set({ kind: "stale", since: Date.now() });
+      if (method === STREAM) stream.broke(Date.now());
     },
   };
 }
@@ -85,23 +89,21 @@ export function pulse({
   tenantId,
   renew,
   signal,
-  store,
-}: Pick<LiveOptions, "berth" | "tenantId" | "renew" | "signal" | "store">): void {
+  hearing,
+}: Pick<LiveOptions, "berth" | "tenantId" | "renew" | "signal"> & {
+  readonly hearing: Pick<Hearing, "check" | "unanswered" | "answered">;
+}): void {
   let seen: string | undefined;
-  let isQuiet = false;
   const look = async (): Promise<void> => {
     const asked = Date.now();
+    hearing.check(asked);
     const late = setTimeout(() => {
-      if (signal.aborted || store.get().kind !== "live") return;
-      isQuiet = true;
-      store.set({ kind: "stale", since: asked });
+      if (!signal.aborted) hearing.unanswered(asked);
     }, QUIET_MS);
     const answer = await berth.capacity.summary({ tenantId }, { signal }).safe();
     clearTimeout(late);
     if (!answer.ok) return;
-    // It answers again, and the stream never broke off.
-    if (isQuiet && store.get().kind === "stale") store.set({ kind: "live" });
-    isQuiet = false;
+    hearing.answered(Date.now());
     const { pools } = answer.data;
     const written = JSON.stringify(pools.map(({ poolId, capacity }) => [poolId, capacity]));
     if (seen !== undefined && seen !== written) renew(staleKeysOf("reservation.created"));

@@ -35,7 +35,7 @@ export function noticeOf(event: Event, say: (at: number) => string): Notice | nu
 }
 
 const ended = ({ endReason }: { readonly endReason: string | null }): string =>
-  endReason ?? "Its GPUs are free for others.";
+  endReason ?? "What it held is free for others.";
 
 function notice(
   { reservationId }: { readonly reservationId: string },

@@ -11,12 +11,12 @@ import { keepCredentials, readCredentials } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
 import { follow, pulse, streamHooks } from "./live.ts";
 import type { LiveOptions } from "./live.ts";
-import { liveStore, useLive } from "./live-store.ts";
+import { hearing, liveStore, useLive } from "./live-store.ts";
 import { noticeOf, show } from "./notices.ts";
 import { createRenewal } from "./renewal.ts";
 import type { Renew } from "./renewal.ts";
 import { SessionContext, clientOf } from "./session.tsx";
-import type { Session } from "./session.tsx";
+import type { Session, StreamClient } from "./session.tsx";
 import { ALL_KEYS } from "./stale-keys.ts";
 import { tokenOf } from "./token.ts";
 import { useZone } from "./zone.tsx";
@@ -71,15 +71,19 @@ interface SignedInProps {
 function SignedIn({ credentials, onSignOut, children }: SignedInProps): ReactNode {
   const queryClient = useQueryClient();
   const renew = useMemo(() => createRenewal(queryClient), [queryClient]);
-  const client = useMemo(
-    () =>
-      clientOf(
-        tokenOf(credentials, () => onSignOut("Your sign-in has ended.")),
+  const client = useMemo(() => {
+    const token = tokenOf(credentials, () => onSignOut("Your sign-in has ended."));
+    const listen = (): StreamClient => {
+      const { close, heard, ...stream } = hearing.listen();
+      const { berth } = clientOf(token, {
         // What changed while nobody told us is asked again.
-        streamHooks(liveStore, () => renew(ALL_KEYS)),
-      ),
-    [credentials, onSignOut, renew],
-  );
+        hooks: streamHooks(stream, () => renew(ALL_KEYS)),
+        heard: () => heard(Date.now()),
+      });
+      return { berth, close };
+    };
+    return { ...clientOf(token), listen };
+  }, [credentials, onSignOut, renew]);
   const who = useQuery(client.queries.access.whoami.queryOptions());
   const tenants = useQuery(client.queries.fleet.listTenants.queryOptions());
   const isRefused = isBerthError(who.error, "UNAUTHENTICATED");
@@ -110,7 +114,7 @@ function SignedIn({ credentials, onSignOut, children }: SignedInProps): ReactNod
 }
 
 interface WithTenantProps {
-  readonly client: Pick<Session, "berth" | "queries">;
+  readonly client: Pick<Session, "berth" | "queries" | "listen">;
   readonly renew: Renew;
   readonly who: Whoami;
   readonly tenants: readonly Tenant[];
@@ -123,7 +127,8 @@ function WithTenant(props: WithTenantProps): ReactNode {
   const { tenant } = useSearch({ from: "__root__" });
   const navigate = useNavigate();
   const tenantId = tenant ?? who.tenantId;
-  useStream({ berth: client.berth, tenantId, renew, onSignedOut: onSignOut });
+  const { berth, listen } = client;
+  useStream({ berth, listen, tenantId, renew, onSignedOut: onSignOut });
   const mayAsk = useStreamFirst();
   const session = useMemo<Session>(
     () => ({
@@ -167,20 +172,23 @@ function useStreamFirst(): boolean {
 }
 
 interface StreamOptions extends Pick<LiveOptions, "berth" | "tenantId" | "renew"> {
+  readonly listen: Session["listen"];
   readonly onSignedOut: (message: string) => void;
 }
 
-function useStream({ berth, tenantId, renew, onSignedOut }: StreamOptions): void {
+function useStream({ berth, listen, tenantId, renew, onSignedOut }: StreamOptions): void {
   const navigate = useNavigate();
   const { zone } = useZone();
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
     liveStore.set({ kind: "connecting" });
-    const shared = { berth, tenantId, renew, signal, store: liveStore };
+    const shared = { tenantId, renew, signal, store: liveStore };
+    const stream = listen();
     const said = (at: number): string => timeText(at, zone, { now: Date.now() });
     void follow({
       ...shared,
+      berth: stream.berth,
       onSignedOut,
       onEvent(event) {
         const notice = noticeOf(event, said);
@@ -195,7 +203,10 @@ function useStream({ berth, tenantId, renew, onSignedOut }: StreamOptions): void
         );
       },
     });
-    pulse(shared);
-    return () => controller.abort();
-  }, [berth, tenantId, renew, navigate, zone, onSignedOut]);
+    pulse({ ...shared, berth, hearing });
+    return () => {
+      controller.abort();
+      stream.close();
+    };
+  }, [berth, listen, tenantId, renew, navigate, zone, onSignedOut]);
 }

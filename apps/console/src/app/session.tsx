@@ -4,6 +4,7 @@ import type { Berth, Hooks, Tenant, Whoami } from "@berth/client";
 import { createBerthQueries } from "@berth/client/react";
 import type { BerthQueries } from "@berth/client/react";
 import { createContext, use } from "react";
+import { hearingFetch } from "./hearing.ts";
 
 /** What every page works with. */
 export interface Session {
@@ -16,8 +17,16 @@ export interface Session {
   readonly tenantId: string;
   /** The tenants that the caller has a role on. */
   readonly tenants: readonly Tenant[];
+  /** A client for one stream of events, whose standing the badge tells. */
+  listen(): StreamClient;
   setTenant(tenantId: string): void;
   signOut(): void;
+}
+
+export interface StreamClient {
+  readonly berth: Berth;
+  /** The stream is left. */
+  close(): void;
 }
 
 export const SessionContext = createContext<Session | null>(null);
@@ -28,15 +37,19 @@ export function useSession(): Session {
   return session;
 }
 
-/** The client of one credential. The console is served by the server that it calls. */
+/**
+ * A client of one credential. The console is served by the server that it calls.
+ *
+ * @param told for a client of one stream: its hooks, and what is called for all that comes over it
+ */
 export function clientOf(
   token: string | (() => Promise<string>),
-  hooks: Hooks,
+  told?: { readonly hooks: Hooks; readonly heard: () => void },
 ): { readonly berth: Berth; readonly queries: BerthQueries } {
   const berth = createBerth({
     url: location.origin,
     token,
-    hooks,
+    ...(told && { hooks: told.hooks, fetch: hearingFetch(told.heard) }),
     appInfo: { name: "berth-console" },
   });
   return { berth, queries: createBerthQueries(berth) };

@@ -89,5 +89,7 @@ function mark(
   at: number,
   { zone, wide }: { readonly zone: string; readonly wide: number },
 ): string {
-  return timeText(at * 1_000, zone, { style: wide <= 2 * DAY_S ? "clock" : "day" });
+  const ms = at * 1_000;
+  // Marks have room for no year: the chart's name and what is said of a point have it.
+  return timeText(ms, zone, { style: wide <= 2 * DAY_S ? "clock" : "day", now: ms });
 }

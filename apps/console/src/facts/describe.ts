@@ -1,6 +1,7 @@
 /** What a reservation is, in a few words. */
 import type { DeviceLine, Reservation } from "@berth/client";
-import { countText, gpusText } from "../format/gpus.ts";
+import { countText } from "../format/gpus.ts";
+import { countsText, resourceCount } from "../format/units.ts";
 
 type Booked = Pick<Reservation, "devices" | "gang">;
 
@@ -14,27 +15,25 @@ export function whatText({ devices, gang }: Booked): string {
 
 function lineText(line: DeviceLine, members: number): string {
   const count = line.count * members;
-  switch (line.class) {
-    case "gpu":
-      return gpusText(count);
-    case "gpu.mig":
-      return `${count} × ${line.selector?.profile ?? "MIG"}`;
-    case "gpu.slot":
-      return countText(count, "GPU slot");
-    case "nic.vf":
-      return countText(count, "NIC function");
-    case "disk":
-      return countText(count, "disk");
-    default:
-      return countText(count, "whole node");
-  }
+  if (line.class === "node") return countText(count, "whole node");
+  const profile = line.selector?.profile;
+  return profile === undefined ? resourceCount(count, line.class) : `${count} × ${profile}`;
 }
 
-/** Whole GPUs that it books; null when it books something else. */
-export function gpusOf({ devices, gang }: Booked): number | null {
-  const gpus = devices.filter((line) => line.class === "gpu");
+/** How many of a kind it books: of whole GPUs, where no other kind is asked for. */
+export function countOf({ devices, gang }: Booked, kind = "gpu"): number {
   const members = gang?.size ?? 1;
-  return gpus.length === 0 ? null : members * gpus.reduce((sum, { count }) => sum + count, 0);
+  const lines = devices.filter((line) => line.class === kind);
+  return members * lines.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** What some bookings have together, by kind: `12 GPUs and 3 MIG instances`; null for none. */
+export function togetherText(all: readonly Booked[]): string | null {
+  const counts = new Map<string, number>();
+  for (const one of all)
+    for (const kind of new Set(one.devices.map((line) => line.class)))
+      counts.set(kind, (counts.get(kind) ?? 0) + countOf(one, kind));
+  return countsText(counts);
 }
 
 /** The end of an id, by which people tell two of them apart: `rsv_…k3f9q2`. */

@@ -2,6 +2,7 @@
 import type { Atom, Member, Reservation } from "@berth/client";
 import type { ReactNode } from "react";
 import { countText } from "../format/gpus.ts";
+import { unitsText as countedText } from "../format/units.ts";
 import { CopyText } from "../ui/copy.tsx";
 import styles from "./facts.module.css";
 
@@ -62,7 +63,7 @@ function atomText({ class: kind, index, profile }: Atom): string {
 function unitsText(atoms: readonly Atom[]): string {
   const kinds = new Set(atoms.map((atom) => atom.class));
   const [kind = ""] = kinds;
-  if (kinds.size !== 1) return countText(atoms.length, "unit");
+  if (kinds.size !== 1) return countedText(atoms);
   const numbers = atoms.map(({ index }) => index).toSorted((a, b) => a - b);
   const [first = 0] = numbers;
   const last = numbers.at(-1) ?? first;

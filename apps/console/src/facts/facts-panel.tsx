@@ -7,7 +7,8 @@ import type { Reservation } from "@berth/client";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { ReactNode } from "react";
-import { modelText } from "../format/gpus.ts";
+import { countText, modelText } from "../format/gpus.ts";
+import { unitsText } from "../format/units.ts";
 import { Button } from "../ui/button.tsx";
 import { StateChip } from "../ui/chip.tsx";
 import { CopyText } from "../ui/copy.tsx";
@@ -17,6 +18,7 @@ import { useNow } from "../app/now.ts";
 import { isOver } from "../access/state.ts";
 import { usePoolNames } from "../pages/pool-names.ts";
 import { whatText, shortId } from "./describe.ts";
+import { Elsewhere } from "./elsewhere.tsx";
 import { FactsActions } from "./facts-actions.tsx";
 import { FactsEvents } from "./facts-events.tsx";
 import { FactsMembers } from "./facts-members.tsx";
@@ -65,19 +67,16 @@ function Facts({
       </header>
       {data !== undefined && <Body reservation={data} />}
       {data === undefined && error === null && <Loading what="the reservation" lines={4} />}
-      {data === undefined && error !== null && (
-        <ErrorBox
-          error={isBerthError(error, "NOT_FOUND") ? NOT_HERE : error}
-          onRetry={() => void refetch()}
-        />
-      )}
+      {data === undefined &&
+        error !== null &&
+        (isBerthError(error, "NOT_FOUND") ? (
+          <Elsewhere reservationId={reservationId} />
+        ) : (
+          <ErrorBox error={error} onRetry={() => void refetch()} />
+        ))}
     </>
   );
 }
-
-const NOT_HERE = new Error(
-  "This tenant has no such reservation. It may be another tenant's: choose it in the menu.",
-);
 
 function Body({ reservation }: { readonly reservation: Reservation }): ReactNode {
   return (
@@ -114,12 +113,19 @@ function Warnings({ reservation }: { readonly reservation: Reservation }): React
       {degraded !== null && (
         <p className={styles["warning"]} role="status">
           <b>▲ Degraded</b> <Ago at={degraded.since} />:{" "}
-          {DEGRADED[degraded.cause] ?? degraded.cause}. {degraded.unitIds.length} of its units are
-          concerned.
+          {DEGRADED[degraded.cause] ?? degraded.cause}. Of what it holds this concerns{" "}
+          {concernedText(reservation, degraded.unitIds)}.
         </p>
       )}
     </>
   );
+}
+
+function concernedText({ members }: Reservation, unitIds: readonly string[]): string {
+  const atoms = (members ?? []).flatMap((member) => member.atoms);
+  const found = atoms.filter(({ unitId }) => unitIds.includes(unitId));
+  // One that is no longer reported may be told by its id alone.
+  return found.length === unitIds.length ? unitsText(found) : countText(unitIds.length, "unit");
 }
 
 const DEGRADED: Readonly<Record<string, string>> = {

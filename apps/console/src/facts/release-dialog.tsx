@@ -5,6 +5,7 @@ import { isOver } from "../access/state.ts";
 import { useNow } from "../app/now.ts";
 import { useSession } from "../app/session.tsx";
 import { durationText } from "../format/duration.ts";
+import { unitsText } from "../format/units.ts";
 import { Consequences } from "../plan/consequences.tsx";
 import { PlanDialog } from "../plan/plan-dialog.tsx";
 import { whatText } from "./describe.ts";
@@ -42,7 +43,7 @@ function ReleasePlan({ reservation }: { readonly reservation: Reservation }): Re
   const nodes = (members ?? []).map(({ index, nodeName, atoms }) => ({
     id: String(index),
     what: nodeName,
-    why: `${atoms.length} ${atoms.length === 1 ? "unit" : "units"}`,
+    why: unitsText(atoms),
   }));
   return (
     <>
@@ -50,7 +51,7 @@ function ReleasePlan({ reservation }: { readonly reservation: Reservation }): Re
         tone="ends"
         heading={
           hasBegun
-            ? `Ends now, ${unused} before its end; what runs on it loses its GPUs`
+            ? `Ends now, ${unused} before its end; what runs on it is cut off`
             : `Is gone before it begins; ${unused} go back to the pool`
         }
         items={nodes}

@@ -3,16 +3,20 @@ import type { Reservation } from "@berth/client";
 import { useNavigate } from "@tanstack/react-router";
 import { durationInput } from "../format/duration.ts";
 import type { BookSearch, TogetherChoice } from "../pages/book/search.ts";
-import { gpusOf } from "./describe.ts";
+import { countOf } from "./describe.ts";
+
+/** What the form counts, by the pool's sharing. */
+const BOOKED = ["gpu", "gpu.mig", "gpu.slot"];
 
 /** The form for the same shape and length; it begins now, as what was is past or taken. */
 export function repeatSearch(reservation: Reservation): BookSearch {
-  const gpus = gpusOf(reservation);
+  const kind = BOOKED.find((each) => countOf(reservation, each) > 0);
   const { end, poolId, spot, start } = reservation;
   return {
     pool: poolId,
     for: durationInput(end - start),
-    ...(gpus === null ? {} : { gpus, together: togetherOf(reservation) }),
+    ...(kind === undefined ? {} : { gpus: countOf(reservation, kind) }),
+    ...(kind === "gpu" ? { together: togetherOf(reservation) } : {}),
     ...(spot ? { spot } : {}),
   };
 }

@@ -1,21 +1,18 @@
 /** Terminate: the pool's owner or an operator ends somebody's booking; its tenant reads why. */
-import { isBerthError } from "@berth/client";
 import type { Reservation } from "@berth/client";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { isOver } from "../access/state.ts";
 import { useNow } from "../app/now.ts";
 import { useSession } from "../app/session.tsx";
 import { durationText } from "../format/duration.ts";
-import { countText } from "../format/gpus.ts";
+import { unitsText } from "../format/units.ts";
 import { Consequences } from "../plan/consequences.tsx";
 import { PlanDialog } from "../plan/plan-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { shortId, whatText } from "./describe.ts";
-
-/** Tenants that are asked for the booking; an operator of more chooses one in the menu. */
-const TENANTS_MAX = 50;
+import { isReservationId, useFound } from "./use-found.ts";
+import type { Found } from "./use-found.ts";
 
 export interface TerminateDialogProps {
   /** Null: the person says which. */
@@ -77,7 +74,7 @@ export function TerminateDialog(props: TerminateDialogProps): ReactNode {
 }
 
 function missingOf(id: string, reason: string): string | null {
-  if (!/^rsv_[0-9a-z]{26,52}$/.test(id)) return "Say which booking, by its id.";
+  if (!isReservationId(id)) return "Say which booking, by its id.";
   return reason.trim() === "" ? "Say why: its tenant reads it." : null;
 }
 
@@ -87,48 +84,12 @@ function refusalOf(found: Reservation | null, poolId: string | undefined): strin
   return isOver(found) ? `It is over: ${found.state}.` : null;
 }
 
-/** The booking, where the caller may read it; null: it is a tenant's of whom the caller may know nothing. */
-interface Found {
-  readonly found: Reservation | null;
-}
-
-/** The key begins as the reservation's own, so that whatever renews that renews the plan. */
-function useFound(reservationId: string) {
-  const { berth, queries, tenantId, tenants } = useSession();
-  const others = tenants.slice(0, TENANTS_MAX).map((each) => each.tenantId);
-  const asked = [...new Set([tenantId, ...others])];
-  return useQuery({
-    queryKey: [
-      ...queries.reservations.get.queryKey({ tenantId, reservationId }),
-      "terminate",
-      asked.length,
-    ],
-    queryFn: async ({ signal }): Promise<Found> => {
-      const answers = await Promise.all(
-        asked.map((each) =>
-          berth.reservations.get({ tenantId: each, reservationId }, { signal }).safe(),
-        ),
-      );
-      const found = answers.find(({ ok }) => ok)?.data ?? null;
-      const failed = answers.find(({ error }) => error !== null && !isUnseen(error))?.error;
-      if (found === null && failed) throw failed;
-      return { found };
-    },
-    enabled: missingOf(reservationId, "any") === null,
-    retry: false,
-  });
-}
-
-function isUnseen(error: unknown): boolean {
-  return isBerthError(error, "NOT_FOUND") || isBerthError(error, "FORBIDDEN");
-}
-
 function Unseen(): ReactNode {
   return (
     <>
       <Consequences
         tone="ends"
-        heading="The booking ends now; what runs on it loses its GPUs"
+        heading="The booking ends now; what runs on it is cut off"
         items={[]}
       />
       <Consequences
@@ -156,7 +117,7 @@ function Seen({ reservation }: { readonly reservation: Reservation }): ReactNode
         items={(members ?? []).map(({ atoms, index, nodeName }) => ({
           id: String(index),
           what: nodeName,
-          why: countText(atoms.length, "unit"),
+          why: unitsText(atoms),
         }))}
       />
       <Consequences

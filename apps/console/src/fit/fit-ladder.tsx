@@ -59,7 +59,14 @@ export function FitLadder({
       }
     >
       <Loaded query={query} what="what fits" lines={4}>
-        {(rungs) => <Ladder rungs={rungs} poolId={poolId} duration={duration} />}
+        {(rungs) => (
+          <Ladder
+            rungs={rungs}
+            poolId={poolId}
+            duration={duration}
+            isPending={query.isPlaceholderData}
+          />
+        )}
       </Loaded>
     </Panel>
   );
@@ -69,6 +76,8 @@ interface LadderProps {
   readonly rungs: readonly Rung[];
   readonly poolId: string;
   readonly duration: string;
+  /** The answers are to another length or pool: none of them stands. */
+  readonly isPending: boolean;
 }
 
 function Ladder({ rungs, ...where }: LadderProps): ReactNode {
@@ -110,10 +119,10 @@ interface CellProps extends Omit<LadderProps, "rungs"> {
   readonly rung: Rung;
 }
 
-function Cell({ rung: { step, answer }, poolId, duration }: CellProps): ReactNode {
+function Cell({ rung: { step, answer }, poolId, duration, isPending }: CellProps): ReactNode {
   const { zone } = useZone();
   const now = useNow(60_000);
-  const verdict: Verdict = answer === null ? { kind: "none" } : verdictOf(answer);
+  const verdict: Verdict | Asking = isPending ? { kind: "asking" } : verdictIn(answer);
   const [text, more] = sayVerdict(verdict, zone, now);
   const title = [step.words, more].filter(Boolean).join(". ");
   const className = cx(styles.cell, styles[verdict.kind]);
@@ -146,9 +155,24 @@ function Cell({ rung: { step, answer }, poolId, duration }: CellProps): ReactNod
   );
 }
 
+/** What was asked for is being asked. */
+interface Asking {
+  readonly kind: "asking";
+}
+
+function verdictIn(answer: Rung["answer"]): Verdict {
+  return answer === null ? { kind: "none" } : verdictOf(answer);
+}
+
 /** The word in the cell, and the rest for its title. */
-function sayVerdict(verdict: Verdict, zone: string, now: number): readonly [string, string] {
+function sayVerdict(
+  verdict: Verdict | Asking,
+  zone: string,
+  now: number,
+): readonly [string, string] {
   switch (verdict.kind) {
+    case "asking":
+      return ["…", "Being tried"];
     case "now":
       return ["✓ now", ""];
     case "later":

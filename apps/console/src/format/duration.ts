@@ -43,10 +43,14 @@ export function durationInput(ms: number): string {
   return text || "0s";
 }
 
-/** `in 3 h`, `5 min ago`, `now`: coarse, for what is glanced at. */
+/**
+ * `in 3 h 59 min`, `5 min ago`, `now`: coarse, for what is glanced at. Rounded, never cut: to the second below a
+ * minute, to the minute below a day, to the hour above.
+ */
 export function agoText(at: number, now: number): string {
-  const ms = at - now;
-  if (Math.abs(ms) < 1_000) return "now";
-  const [greatest = "0", unit = "s"] = durationText(Math.abs(ms)).split(" ");
-  return ms > 0 ? `in ${greatest} ${unit}` : `${greatest} ${unit} ago`;
+  const ms = Math.abs(at - now);
+  if (ms < 1_000) return "now";
+  const step = ms < UNITS.m ? UNITS.s : ms < UNITS.d ? UNITS.m : UNITS.h;
+  const words = durationText(Math.round(ms / step) * step);
+  return at > now ? `in ${words}` : `${words} ago`;
 }

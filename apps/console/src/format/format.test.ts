@@ -8,10 +8,10 @@ const BERLIN = "Europe/Berlin";
 
 describe("a time", () => {
   it("names its zone beside it", () => {
-    expect(timeText(MONDAY, BERLIN)).toBe("Mon 7 Dec 09:00 CET");
-    expect(timeText(MONDAY, "America/New_York")).toBe("Mon 7 Dec 03:00 EST");
-    expect(timeText(MONDAY, "Asia/Tokyo")).toBe("Mon 7 Dec 17:00 GMT+9");
-    expect(timeText(MONDAY, "UTC")).toBe("Mon 7 Dec 08:00 UTC");
+    expect(timeText(MONDAY, BERLIN, { now: MONDAY })).toBe("Mon 7 Dec 09:00 CET");
+    expect(timeText(MONDAY, "America/New_York", { now: MONDAY })).toBe("Mon 7 Dec 03:00 EST");
+    expect(timeText(MONDAY, "Asia/Tokyo", { now: MONDAY })).toBe("Mon 7 Dec 17:00 GMT+9");
+    expect(timeText(MONDAY, "UTC", { now: MONDAY })).toBe("Mon 7 Dec 08:00 UTC");
     expect(zoneName(Date.parse("2026-07-01T00:00:00Z"), BERLIN)).toBe("CEST");
   });
 
@@ -20,6 +20,19 @@ describe("a time", () => {
     expect(timeText(Date.parse("2027-01-04T08:00:00Z"), BERLIN, { now })).toBe(
       "Mon 4 Jan 2027 09:00 CET",
     );
+    const span = { start: now, end: Date.parse("2027-01-04T08:00:00Z") };
+    expect(rangeText(span, BERLIN, now)).toBe("Wed 30 Dec 01:00 – Mon 4 Jan 2027 09:00 CET");
+    expect(rangeText({ ...span, start: span.end }, BERLIN, now)).toBe(
+      "Mon 4 Jan 2027 09:00 – 09:00 CET",
+    );
+  });
+
+  it("names the year where nobody says which one it is", () => {
+    const longAgo = Date.parse("2001-01-01T08:00:00Z");
+    expect(timeText(longAgo, BERLIN)).toBe("Mon 1 Jan 2001 09:00 CET");
+    expect(rangeText({ start: longAgo, end: longAgo + 3_600_000 }, BERLIN)).toBe(
+      "Mon 1 Jan 2001 09:00 – 10:00 CET",
+    );
   });
 
   it("has UTC in its title, to the second", () => {
@@ -27,9 +40,10 @@ describe("a time", () => {
   });
 
   it("in a range says the day once, and both zones over a change of the clocks", () => {
-    expect(rangeText(MONDAY, MONDAY + 28_800_000, BERLIN)).toBe("Mon 7 Dec 09:00 – 17:00 CET");
+    const day = { start: MONDAY, end: MONDAY + 28_800_000 };
+    expect(rangeText(day, BERLIN, MONDAY)).toBe("Mon 7 Dec 09:00 – 17:00 CET");
     const [from, to] = ["2026-10-24T08:00:00Z", "2026-10-26T08:00:00Z"].map(Date.parse);
-    expect(rangeText(from ?? 0, to ?? 0, BERLIN)).toBe(
+    expect(rangeText({ start: from ?? 0, end: to ?? 0 }, BERLIN, MONDAY)).toBe(
       "Sat 24 Oct 10:00 CEST – Mon 26 Oct 09:00 CET",
     );
     expect(crossesClockChange(from ?? 0, to ?? 0, BERLIN)).toBe(true);
@@ -63,6 +77,17 @@ describe("a length", () => {
     expect(agoText(10_800_000, 0)).toBe("in 3 h");
     expect(agoText(0, 300_000)).toBe("5 min ago");
     expect(agoText(500, 0)).toBe("now");
+  });
+
+  it("from now is rounded and not cut", () => {
+    const [minute, hour] = [60_000, 3_600_000];
+    expect(agoText(3 * hour + 59 * minute, 0)).toBe("in 3 h 59 min");
+    expect(agoText(4 * hour - 1, 0)).toBe("in 4 h");
+    expect(agoText(0, 119_000)).toBe("2 min ago");
+    expect(agoText(59_600, 0)).toBe("in 1 min");
+    expect(agoText(hour - 1, 0)).toBe("in 1 h");
+    expect(agoText(24 * hour - 1, 0)).toBe("in 1 d");
+    expect(agoText(29 * hour + 40 * minute, 0)).toBe("in 1 d 6 h");
   });
 });
 

@@ -1,4 +1,7 @@
-/** Instants as a person reads them: the zone stands beside every time. Pure: zone and now are arguments. */
+/**
+ * Instants as a person reads them: the zone stands beside every time, and the year where it is not the present one.
+ * Pure when `now` is given; else the clock says which year it is, so that nobody can forget to.
+ */
 
 /** How a time is said. `day` names the day, `clock` the time of day alone. */
 export type TimeStyle = "full" | "day" | "clock";
@@ -109,14 +112,18 @@ const askedZoneName = byQuarter((at, zone) => {
 export function timeText(
   at: number,
   zone: string,
-  { style = "full", now }: { readonly style?: TimeStyle; readonly now?: number } = {},
+  { style = "full", now = Date.now() }: { readonly style?: TimeStyle; readonly now?: number } = {},
 ): string {
   const part = partsOf(at, zone);
   const clock = `${part.hour}:${part.minute} ${zoneName(at, zone)}`;
   if (style === "clock") return clock;
-  const year = now === undefined || partsOf(now, zone).year === part.year ? "" : ` ${part.year}`;
-  const day = `${part.weekday} ${part.day} ${part.month}${year}`;
+  const day = dayText(part, partsOf(now, zone).year);
   return style === "day" ? day : `${day} ${clock}`;
+}
+
+/** `Mon 7 Dec`, and the year when it is another one. */
+function dayText({ weekday, day, month, year }: Parts, present: string): string {
+  return `${weekday} ${day} ${month}${year === present ? "" : ` ${year}`}`;
 }
 
 /** `7 Dec 2026, 08:00:00 UTC`: what stands in the title of every time. */
@@ -133,13 +140,18 @@ export function utcText(at: number): string {
 }
 
 /** From one instant to another, the day said once: `Mon 7 Dec 09:00 – 17:00 CET`. */
-export function rangeText(start: number, end: number, zone: string): string {
+export function rangeText(
+  { start, end }: { readonly start: number; readonly end: number },
+  zone: string,
+  now = Date.now(),
+): string {
   const [from, to] = [partsOf(start, zone), partsOf(end, zone)];
   const [first, last] = [zoneName(start, zone), zoneName(end, zone)];
   const sameDay = (["day", "month", "year"] as const).every((part) => from[part] === to[part]);
   const clock = ({ hour, minute }: Parts): string => `${hour}:${minute}`;
-  const begin = `${from.weekday} ${from.day} ${from.month} ${clock(from)}`;
-  const until = sameDay ? clock(to) : `${to.weekday} ${to.day} ${to.month} ${clock(to)}`;
+  const { year } = partsOf(now, zone);
+  const begin = `${dayText(from, year)} ${clock(from)}`;
+  const until = sameDay ? clock(to) : `${dayText(to, year)} ${clock(to)}`;
   // Over a change of the clocks both names are said, or the length seems wrong by an hour.
   return first === last ? `${begin} – ${until} ${last}` : `${begin} ${first} – ${until} ${last}`;
 }

@@ -41,12 +41,12 @@ export function Axis({ window, now, width, ticks, zone, onWindow }: AxisProps): 
             data-day={isDay || undefined}
             style={{ left: toPixel(at, window, width) }}
           >
-            {isDay ? timeText(at, zone, { style: "day" }) : clock(at, zone)}
+            {isDay ? dayMark(at, zone) : clock(at, zone)}
           </span>
         ))}
         {!days && ticks[0]?.isDay === false && (
           <span className={styles["firstDay"]} style={{ left: beside(present) }}>
-            {timeText(window.from, zone, { style: "day" })}
+            {dayMark(window.from, zone)}
           </span>
         )}
         {now >= window.from && now <= window.to && (
@@ -72,6 +72,11 @@ const NOW_PX = 22;
 /** Where the first day is named: at the left, or after the present where that would lie on it. */
 function beside(present: number): number {
   return present > -NOW_PX && present < DAY_PX ? present + NOW_PX : 0;
+}
+
+/** The year stands beside the window's length: at every mark it would leave no room for the marks. */
+function dayMark(at: number, zone: string): string {
+  return timeText(at, zone, { style: "day", now: at });
 }
 
 /** The zone stands in the corner of the axis: repeating it at every mark would leave no room for the marks. */

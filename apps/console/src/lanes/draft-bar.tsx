@@ -36,7 +36,7 @@ export function DraftBar({ drawing, stacked, virtual, view }: DraftBarProps): Re
   const right = Math.min(width, toPixel(to, window, width));
   const taken = inTheWay(lane, draft.window).length;
   const room = taken === 0 ? "free" : `${countText(taken, "booking")} there`;
-  const where = `${lane.label}, ${rangeText(from, to, zone)}, ${durationText(to - from)}, ${room}`;
+  const where = `${lane.label}, ${rangeText({ start: from, end: to }, zone)}, ${durationText(to - from)}, ${room}`;
   return (
     <>
       <div className={styles["ground"]} data-draft>

@@ -98,7 +98,7 @@ export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: Ro
  */
 function bar(rect: Rect, { lane, isStop, view }: BarPlace): ReactNode {
   const { cut, left, row, span, width } = rect;
-  const when = rangeText(span.start, span.end, view.zone);
+  const when = rangeText(span, view.zone);
   const hasText = width > 58;
   const room = hasText ? null : styles[width > 13 ? "glyphOnly" : "bare"];
   const isSelected = span.reservationId !== null && span.reservationId === view.selected;

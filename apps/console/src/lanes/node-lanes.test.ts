@@ -38,8 +38,8 @@ describe("a node's lane", () => {
     expect(label([unit("a", { ...mig, spans: [busy] })])).toBe("3g.40gb");
     expect(
       label([unit("a", { ...mig, spans: [busy] }), unit("b", { ...mig, spans: [busy] })]),
-    ).toBe("2 GPU parts");
-    expect(label([unit("a", { class: "disk", spans: [busy] })])).toBe("1 other unit");
+    ).toBe("2 MIG instances");
+    expect(label([unit("a", { class: "disk", spans: [busy] })])).toBe("1 disk");
   });
 
   it("stands among others as people count", () => {

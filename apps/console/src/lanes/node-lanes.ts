@@ -1,7 +1,8 @@
 /** Nodes and reservations as lanes. Pure: what the API answers in, lanes out. */
 import type { NodeSchedule, Reservation, Span, UnitSchedule } from "@berth/client";
 import { shortId, whatText } from "../facts/describe.ts";
-import { countText, gpusText } from "../format/gpus.ts";
+import { gpusText } from "../format/gpus.ts";
+import { unitsText as countedText } from "../format/units.ts";
 import type { Lane, LaneSpan, SpanKind } from "./model.ts";
 
 /** Own reservations by id: what they are called and whether they are spot. */
@@ -115,8 +116,6 @@ function unitsText(units: readonly UnitSchedule[]): string {
   if (gpus > 0) return gpusText(gpus);
   const [first] = units;
   const parts = units.filter((unit) => unit.class === "gpu.mig" || unit.class === "gpu.slot");
-  if (parts.length === 1 && first) return first.profile ?? "1 GPU slot";
-  return parts.length > 1
-    ? countText(parts.length, "GPU part")
-    : countText(units.length, "other unit");
+  if (parts.length === 1 && first?.profile) return first.profile;
+  return countedText(parts.length > 0 ? parts : units);
 }

@@ -71,7 +71,7 @@ export function WindowBar({ window, now, zone, onWindow }: WindowBarProps): Reac
         </Button>
       </div>
       <span className={styles["range"]} aria-live="polite">
-        {rangeText(window.from, window.to, zone)}
+        {rangeText({ start: window.from, end: window.to }, zone, now)}
       </span>
     </div>
   );

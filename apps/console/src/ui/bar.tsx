@@ -44,16 +44,18 @@ export function Bar({
   );
 }
 
-/** What the fills mean, with their numbers. */
-export function Legend({ parts }: { readonly parts: readonly Part[] }): ReactNode {
+/** What the fills mean. */
+export function Legend({
+  keys,
+}: {
+  readonly keys: readonly Pick<Part, "fill" | "name">[];
+}): ReactNode {
   return (
     <ul className={styles.legend}>
-      {parts.map(({ fill, name, count }) => (
+      {keys.map(({ fill, name }) => (
         <li key={name}>
           <span className={cx(styles.key, styles[fill])} aria-hidden="true" />
-          <span>
-            <b>{number(count)}</b> {name}
-          </span>
+          <span>{name}</span>
         </li>
       ))}
     </ul>

@@ -2,8 +2,7 @@
  * A day and a time of day in the viewer's zone, with a calendar. Heavy: pages load it when it is needed
  * (`LazyDateTime`).
  */
-import { fromAbsolute } from "@internationalized/date";
-import type { ZonedDateTime } from "@internationalized/date";
+import type { CalendarDateTime } from "@internationalized/date";
 import { useContext } from "react";
 import type { ReactNode } from "react";
 import { Button } from "react-aria-components/Button";
@@ -24,9 +23,11 @@ import { I18nProvider } from "react-aria-components/I18nProvider";
 import { Label } from "react-aria-components/Label";
 import { Popover } from "react-aria-components/Popover";
 import { useZone } from "../app/zone.tsx";
-import { timeText, utcText } from "../format/time.ts";
+import { readingsOf, wallOf } from "../format/wall.ts";
 import styles from "./date-time.module.css";
 import menu from "./menu.module.css";
+import { useWall } from "./use-wall.ts";
+import { WallNote } from "./wall-note.tsx";
 
 export interface DateTimeProps {
   readonly label: string;
@@ -39,18 +40,22 @@ export interface DateTimeProps {
 
 export function DateTime({ label, value, onChange, min }: DateTimeProps): ReactNode {
   const { zone } = useZone();
+  // Of wall times, and not of instants: one that the clocks skip would be moved before anybody could say so.
+  const [wall, type] = useWall(value, zone);
   return (
     // Days come before months, as in every other time of the console.
     <I18nProvider locale="en-GB">
-      <DatePicker<ZonedDateTime>
+      <DatePicker<CalendarDateTime>
         className={styles.picker ?? ""}
-        value={fromAbsolute(value, zone)}
+        value={wall}
         onChange={(next) => {
-          if (next) onChange(next.toDate().getTime());
+          if (!next) return;
+          type(next);
+          onChange(readingsOf(next, zone).usual);
         }}
         granularity="minute"
         hourCycle={24}
-        {...(min === undefined ? {} : { minValue: fromAbsolute(min, zone) })}
+        {...(min === undefined ? {} : { minValue: wallOf(min, zone) })}
       >
         <Label className={styles.label ?? ""}>{label}</Label>
         <Group className={styles.group ?? ""}>
@@ -61,15 +66,16 @@ export function DateTime({ label, value, onChange, min }: DateTimeProps): ReactN
             <span aria-hidden="true">▾</span>
           </Button>
         </Group>
-        <span className={styles.note} title={utcText(value)}>
-          {timeText(value, zone)}
-        </span>
         <Popover className={menu.popover ?? ""} placement="bottom start">
           <Dialog className={styles.dialog ?? ""}>
             <Days />
           </Dialog>
         </Popover>
       </DatePicker>
+      {/* Beside the picker: a button within would be taken for the one that opens the calendar. */}
+      <div className={styles.note}>
+        {wall && <WallNote wall={wall} zone={zone} at={value} onChange={onChange} />}
+      </div>
     </I18nProvider>
   );
 }

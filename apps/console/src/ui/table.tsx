@@ -1,5 +1,8 @@
-/** Rows and columns; on a narrow screen each row is a card that names its values. */
-import type { ReactNode } from "react";
+/**
+ * Rows and columns; on a narrow screen each row is a card that names its values. A row with a link is opened by a press
+ * anywhere on it; with the keyboard and for who does not see it, it is the link alone.
+ */
+import type { MouseEvent, ReactNode } from "react";
 import { cx } from "./cx.ts";
 import styles from "./table.module.css";
 
@@ -40,6 +43,7 @@ export function Table<R>({ label, columns, rows, rowKey, isSelected }: TableProp
               key={rowKey(row)}
               className={cx(isSelected?.(row) && styles.selected)}
               aria-current={isSelected?.(row) ? "true" : undefined}
+              onClick={openRow}
             >
               {columns.map((column) => (
                 <td
@@ -56,4 +60,16 @@ export function Table<R>({ label, columns, rows, rowKey, isSelected }: TableProp
       </table>
     </div>
   );
+}
+
+/** What does something of its own when it is pressed. */
+const PRESSED = "a, button, input, select, label, summary, [role=button]";
+
+function openRow(event: MouseEvent<HTMLTableRowElement>): void {
+  const { altKey, button, ctrlKey, currentTarget, metaKey, shiftKey, target } = event;
+  if (button !== 0 || altKey || ctrlKey || metaKey || shiftKey) return;
+  if (target instanceof Element && target.closest(PRESSED)) return;
+  // Whoever has just marked some text means to copy it.
+  if (getSelection()?.isCollapsed === false) return;
+  currentTarget.querySelector("a")?.click();
 }

@@ -32,7 +32,9 @@ export function TimeRange({
   readonly end: number;
 }): ReactNode {
   const { zone } = useZone();
-  return <span title={`${utcText(start)} – ${utcText(end)}`}>{rangeText(start, end, zone)}</span>;
+  const now = useNow(60_000);
+  const words = rangeText({ start, end }, zone, now);
+  return <span title={`${utcText(start)} – ${utcText(end)}`}>{words}</span>;
 }
 
 /** `in 3 h`, `5 min ago`, kept current; the instant itself is in the title. */

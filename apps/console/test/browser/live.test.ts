@@ -185,6 +185,26 @@ describe("a server that is killed and comes back", () => {
     expect(await page.getByText("Connection lost").count()).toBe(0);
     await browser.close();
   });
+
+  it("one that is frozen, its connections open, is not called live, and is again once it is heard", async () => {
+    const browser = await launch();
+    const { page } = await openPage(browser, `http://127.0.0.1:${port}/pools`, {
+      token: ADMIN_KEY,
+    });
+    await settled(page);
+    server.kill("SIGSTOP");
+    const since = performance.now();
+    try {
+      await page.getByText("Connection lost").waitFor({ timeout: 20_000 });
+      // A look every 10 s, and 4 s of patience with its answer; the rest is the machine's.
+      expect(performance.now() - since).toBeLessThan(16_000);
+    } finally {
+      server.kill("SIGCONT");
+    }
+    await page.getByText("Connection lost").waitFor({ state: "detached", timeout: 20_000 });
+    await settled(page);
+    await browser.close();
+  });
 });
 
 async function freePort(): Promise<number> {

@@ -195,7 +195,7 @@ it("a node leaves the fleet, with what goes with it in sight", async () => {
   const dialog = shown.getByRole("alertdialog", { name: "Remove leaving from the fleet" });
   await dialog.getByText("2 GPUs of leaving leave the fleet").waitFor();
   expect(await seriousFindings(shown)).toEqual([]);
-  await dialog.getByRole("button", { name: "Remove leaving and 2 units" }).click();
+  await dialog.getByRole("button", { name: "Remove leaving and 2 GPUs" }).click();
   await dialog.waitFor({ state: "detached" });
   expect(await nodeNamed("leaving")).toBe(undefined);
 });

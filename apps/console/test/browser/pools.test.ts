@@ -114,7 +114,7 @@ it("an offer is made, resized, and withdrawn with its plan", async () => {
   const plan = page.getByRole("alertdialog", { name: "Withdraw the offer to vision" });
   await plan.getByText("24 unused go").waitFor();
   await plan.getByText("Its live bookings run to their end").waitFor();
-  await plan.getByRole("button", { name: "Withdraw 24 unused GPUs" }).click();
+  await plan.getByRole("button", { name: "Withdraw 24 GPUs not in use" }).click();
   await page.getByText("Offered to nobody").waitFor();
 });
 

@@ -191,6 +191,26 @@ it("the table is filtered by state, and a row opens its facts", async () => {
   await world().as().reservations.release({ tenantId: "vision", reservationId: kept.id });
 });
 
+it("a row is opened by a press anywhere on it, but not by marking what it says", async () => {
+  const made = await book({ devices: [{ class: "gpu", count: 6 }] });
+  const { page } = await open("/reservations?view=table");
+  await settled(page);
+  const row = page.getByRole("row", { name: /^6 GPUs/ });
+  const id = row.getByTitle(made.id);
+  const { x = 0, y = 0, width = 0, height = 0 } = (await id.boundingBox()) ?? {};
+  await page.mouse.move(x + 1, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width - 1, y + height / 2, { steps: 4 });
+  await page.mouse.up();
+  expect(await page.evaluate(() => getSelection()?.toString().length)).toBeGreaterThan(3);
+  expect(param(page, "rsv")).toBeNull();
+  await page.mouse.click(x, 5);
+  await row.getByRole("cell").nth(2).click();
+  await facts(page).getByText("6 GPUs").first().waitFor();
+  expect(param(page, "rsv")).toBe(made.id);
+  await world().as().reservations.release({ tenantId: "vision", reservationId: made.id });
+});
+
 it("renew, extend by what the what-if allows, and release after its plan", async () => {
   const made = await book({ devices: [{ class: "gpu", count: 2 }], leaseSeconds: 600 });
   const { page, complaints } = await open(`/reservations?view=table&rsv=${made.id}`);
@@ -209,7 +229,7 @@ it("renew, extend by what the what-if allows, and release after its plan", async
 
   await panel.getByRole("button", { name: "Release" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Release this reservation" });
-  await dialog.getByText("what runs on it loses its GPUs").waitFor();
+  await dialog.getByText("what runs on it is cut off").waitFor();
   await dialog.getByRole("button", { name: "Release 2 GPUs" }).click();
   await dialog.waitFor({ state: "detached" });
   await expect.poll(async () => (await current(made)).state).toBe("released");

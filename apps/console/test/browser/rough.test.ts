@@ -95,6 +95,18 @@ it.each([
   expect(await page.getByText("This did not work").count()).toBe(0);
 });
 
+it.each(["/pools/a/b", "/no/such/page", "/index.html"])(
+  "%s leads nowhere, says the console's own page, and is a 404 all the same",
+  async (path) => {
+    const { page } = await open("/");
+    const answer = await page.goto(world().url + path);
+    expect(answer?.status()).toBe(404);
+    await page.getByText("There is no such page").waitFor();
+    await page.getByRole("link", { name: "To the overview" }).click();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  },
+);
+
 it("a length that nothing can be booked for is said at its field, and the form stays", async () => {
   const { page } = await open("/book?gpus=1");
   await settled(page);
@@ -114,6 +126,7 @@ it("what cannot be tried says why on the button", async () => {
         await dead
           .getAttribute("aria-describedby")
           .then((id) => page.locator(`[id="${id}"]`).textContent()),
+      { timeout: 15_000 },
     )
     .toMatch(/could not be tried: .*past/);
 });

@@ -8,7 +8,7 @@ import type { Logger } from "pino";
 import { createAdmission } from "./admission.ts";
 import { refused } from "./calls.ts";
 import { calendar } from "./calendar.ts";
-import { webConsole } from "./console.ts";
+import { type LostPage, webConsole } from "./console.ts";
 import { eventStream } from "./event-stream.ts";
 import { errorPages } from "./error-pages.ts";
 import { answerGarbage, refuseExpectation, refuseHeaders } from "./framing.ts";
@@ -105,7 +105,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   const refuseTheRest = refuseOtherVerbs(app);
-  app.setNotFoundHandler((_request, reply) => sendProblem(reply, noSuchPath()));
+  const routes = new Set<string>();
+  app.addHook("onRoute", ({ url }) => void routes.add(url));
+  let lostPage: LostPage = () => null;
+  app.setNotFoundHandler(
+    (request, reply) => lostPage(request, reply) ?? sendProblem(reply, noSuchPath()),
+  );
   app.setErrorHandler((thrown, request, reply) => {
     const error = fromThrown(thrown);
     refused(request, error);
@@ -124,7 +129,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     publicFiles(scope, operating);
     errorPages(scope);
     reference(scope);
-    await webConsole(scope, { folder: options.consoleFolder, issuer: issuerOf(options.oidc) });
+    lostPage = await webConsole(scope, {
+      folder: options.consoleFolder,
+      issuer: issuerOf(options.oidc),
+      routes,
+    });
   });
   await surfaces(app, gatekeeper, options);
   refuseTheRest();

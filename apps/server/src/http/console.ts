@@ -1,11 +1,12 @@
 /**
  * `/`: the web console as it was built. Its files are read at the start and are served by exactly their names; its
- * page is served at its own addresses, which the build lists, and nowhere else: every other path stays a 404.
+ * page is served at its own addresses, which the build lists. Every other path stays a 404: for a browser that asks
+ * for a page it is the console's own, for everybody else the API's problem.
  */
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { packed } from "./packed.ts";
 
 /** Where `pnpm console:build` puts it. */
@@ -29,6 +30,8 @@ export interface ConsoleOptions {
   readonly folder: string;
   /** What of the issuer its page may talk to beside this server: discovery, and the token endpoint. */
   readonly issuer: readonly string[];
+  /** Routes of the server, the console's own among them. All are known when the first request comes. */
+  readonly routes: ReadonlySet<string>;
 }
 
 /** What a build consists of. */
@@ -48,17 +51,25 @@ interface ManifestEntry {
   readonly assets?: readonly string[];
 }
 
-/** Serves the console, or at `/` how to get it. @throws when it is built by halves */
+/** Answers a path that is not there with the console's page, or says that this is none for it. */
+export type LostPage = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
+
+/**
+ * Serves the console, or at `/` how to get it.
+ *
+ * @returns what a browser gets at a path that is not there
+ * @throws when it is built by halves
+ */
 export async function webConsole(
   scope: FastifyInstance,
-  { folder, issuer }: ConsoleOptions,
-): Promise<void> {
+  { folder, issuer, routes }: ConsoleOptions,
+): Promise<LostPage> {
   const built = await readBuilt(folder);
   if (built === null) {
     scope.get("/", (_request, reply) =>
       reply.code(404).header("content-type", "text/plain; charset=utf-8").send(NOT_BUILT),
     );
-    return;
+    return () => null;
   }
   const page = packed(() => Promise.resolve(built.html));
   const policy = policyOf(issuer);
@@ -77,6 +88,29 @@ export async function webConsole(
       file(request, reply.headers({ "content-type": type, "cache-control": FOREVER })),
     );
   }
+  const own = new Set(built.pages.map(firstOf));
+  return (request, reply) => {
+    // Below what programs call nobody is lost but a program, or who wrote one and reads the problem.
+    const first = firstOf(request.url);
+    const isOfPrograms = !own.has(first) && [...routes].some((route) => firstOf(route) === first);
+    if (isOfPrograms || !asksForPage(request)) return null;
+    // Not as the page is served at its own addresses: nothing of a path that is not there is kept, or answered by 304.
+    return asPage(reply)
+      .code(404)
+      .headers({ "cache-control": "no-store", vary: "accept" })
+      .send(built.html);
+  };
+}
+
+/** The first part of a path or a route. */
+function firstOf(path: string): string {
+  return /^\/([^/?#]*)/.exec(path)?.[1] ?? "";
+}
+
+/** Whether a person's browser goes to an address: programs take what they get, and name no HTML. */
+function asksForPage({ method, headers }: FastifyRequest): boolean {
+  const isRead = method === "GET" || method === "HEAD";
+  return isRead && /\btext\/html\b/i.test(headers.accept ?? "");
 }
 
 /** Nothing inline, nothing from elsewhere, and nobody frames it. */

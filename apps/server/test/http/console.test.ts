@@ -37,6 +37,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+/** What browsers say when a person goes to an address. */
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(server.url + path, { headers });
 
@@ -77,6 +80,49 @@ describe("the page", () => {
       expect(answer.headers.get("content-type")).toBe("application/problem+json");
     },
   );
+
+  it.each(["/pools/a/b", "/boo", "/index.html", "/admin", "/no/such%20page?x=1"])(
+    "says by itself that it has no %s, to a browser that goes there",
+    async (path) => {
+      const answer = await get(path, { accept: BROWSER });
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      expect(answer.headers.get("vary")).toContain("accept");
+      expect(answer.headers.get("content-security-policy")).toContain("script-src 'self'");
+      expect(await answer.text()).toBe(HTML);
+      const { headers } = await get("/book");
+      const known = { accept: BROWSER, "if-none-match": headers.get("etag") ?? "" };
+      expect((await get(path, known)).status).toBe(404);
+    },
+  );
+
+  it.each([
+    "/api",
+    "/api/compute/pools/nothing",
+    "/trpc/nothing.there/x",
+    "/v1/nodes/none",
+    "/docs/nothing",
+    "/assets/left-over.js",
+    "/healthz/more",
+  ])("is not what a browser gets at %s: that is for programs", async (path) => {
+    const answer = await get(path, { accept: BROWSER });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+      404,
+      "application/problem+json",
+    ]);
+  });
+
+  it("is for who reads: what is sent to nowhere is answered as to a program", async () => {
+    const answer = await fetch(`${server.url}/boo`, {
+      method: "POST",
+      headers: { accept: BROWSER },
+    });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+      404,
+      "application/problem+json",
+    ]);
+  });
 
   it("is only read", async () => {
     const { status, headers } = await fetch(`${server.url}/pools`, { method: "POST" });
@@ -144,6 +190,8 @@ it("while it is not built, / says how to build it, and the API is there", async 
     expect(answer.status).toBe(404);
     expect(await answer.text()).toContain("pnpm console:build");
     expect((await fetch(`${bare.url}/pools`)).status).toBe(404);
+    const lost = await fetch(`${bare.url}/boo`, { headers: { accept: BROWSER } });
+    expect(lost.headers.get("content-type")).toBe("application/problem+json");
     expect((await fetch(`${bare.url}/healthz`)).status).toBe(200);
   } finally {
     await bare.stop();

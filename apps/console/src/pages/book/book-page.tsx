@@ -151,7 +151,7 @@ function Booking({ bookable, chosen }: BookingProps): ReactNode {
       </Panel>
       <div className={styles.right}>
         <Verdict form={form} pool={facts} quoting={quoting} onChange={change} />
-        <Candidates pool={pool} answer={quoting.answer} />
+        <Candidates pool={pool} quoting={quoting} />
       </div>
     </div>
   );

@@ -1,5 +1,5 @@
 /** Where it would go: the pool's map with the units that the answer names. */
-import type { Pool, QuotedShape } from "@berth/client";
+import type { Pool } from "@berth/client";
 import { useMemo } from "react";
 import type { ReactNode } from "react";
 import { useNow } from "../../app/now.ts";
@@ -12,26 +12,36 @@ import { NodesLoaded } from "../../map/nodes-loaded.tsx";
 import { useNodes } from "../../map/use-nodes.ts";
 import { Panel } from "../../ui/page.tsx";
 import { Empty } from "../../ui/states.tsx";
+import { placedOf } from "./outcome.ts";
+import type { Placed } from "./outcome.ts";
+import type { Quoting } from "./use-quote.ts";
 
 export interface CandidatesProps {
   readonly pool: Pool;
-  readonly answer: QuotedShape | null;
+  readonly quoting: Pick<Quoting, "answer" | "ask" | "isCurrent">;
 }
 
-export function Candidates({ pool, answer }: CandidatesProps): ReactNode {
+export function Candidates({ pool, quoting }: CandidatesProps): ReactNode {
+  const { answer, ask, isCurrent } = quoting;
   const { zone } = useZone();
   const now = useNow(10_000);
   // The map is as the pool will be when it begins.
   const at = answer?.preview.start ?? now;
   const query = useNodes({ poolId: pool.id });
-  const candidates = answer?.preview.candidates;
+  const preview = answer?.preview;
+  const request = ask.ok ? ask.request : null;
+  const { taken, instead } = useMemo(
+    () => (preview && request ? placedOf(preview, request) : { taken: [], instead: [] }),
+    [preview, request],
+  );
+  // The nodes stay while the form is tried anew; what it would take of them is not known meanwhile.
   const marked = useMemo(
-    () => new Set((candidates ?? []).flatMap(({ atoms }) => atoms)),
-    [candidates],
+    () => new Set(isCurrent ? taken.flatMap(({ atoms }) => atoms) : []),
+    [isCurrent, taken],
   );
   const first = useMemo(
-    () => new Set((candidates ?? []).map(({ nodeId }) => nodeId)),
-    [candidates],
+    () => new Set([...taken, ...instead].map(({ nodeId }) => nodeId)),
+    [taken, instead],
   );
   const rows = useMemo(() => {
     const all = rowsOf(query.data ?? [], { now: at });
@@ -41,7 +51,9 @@ export function Candidates({ pool, answer }: CandidatesProps): ReactNode {
   const lead =
     first.size === 0
       ? "All nodes of the pool, as they are when it would begin"
-      : `${countText(first.size, "node")} that could take it; the units are marked`;
+      : isCurrent
+        ? takenText(taken, instead)
+        : "Being tried";
   return (
     <Panel title={first.size === 0 ? "The pool at that time" : "Where it would go"} lead={lead}>
       <NodesLoaded nodes={query} lines={6}>
@@ -66,4 +78,18 @@ export function Candidates({ pool, answer }: CandidatesProps): ReactNode {
       </NodesLoaded>
     </Panel>
   );
+}
+
+/** More are counted: the map has them all. */
+const NAMES_MAX = 4;
+
+/** `Takes h100-03, marked; 9 more nodes could`. */
+function takenText(taken: Placed["taken"], instead: Placed["instead"]): string {
+  const names = [...new Set(taken.map(({ nodeName }) => nodeName))];
+  const more = names.length - NAMES_MAX;
+  const said =
+    more > 0 ? `${names.slice(0, NAMES_MAX).join(", ")} and ${more} more` : names.join(", ");
+  const others = new Set(instead.map(({ nodeName }) => nodeName)).size;
+  const rest = others === 0 ? "" : `; ${countText(others, "other node")} could take it instead`;
+  return `Takes ${said}, marked on the map${rest}`;
 }

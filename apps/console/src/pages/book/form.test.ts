@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { concessionsOf, fitting } from "./concessions.ts";
-import { askOf, formOf, searchOf } from "./form.ts";
+import { askOf, countedText, formOf, searchOf } from "./form.ts";
 import type { BookForm } from "./form.ts";
 import { bookSearch } from "./search.ts";
 import { nextWeek, tomorrow } from "./when.ts";
@@ -53,6 +53,19 @@ describe("the request of the form", () => {
     expect(made.ok).toBe(false);
     if (!made.ok) expect(Object.keys(made.errors)).toEqual([field]);
   });
+});
+
+it("a count that is none is on no button, and is spoken of without the API's names", () => {
+  for (const count of ["-3", "1.5", "", "1e300", "0"]) {
+    expect(countedText({ kind: "gpu", count })).toBe("GPUs");
+    expect(ask({ count })).toMatchObject({ errors: { count: "A whole number from 1 on" } });
+  }
+  expect(countedText({ kind: "gpu.mig", count: "-1" })).toBe("MIG instances");
+  expect(countedText({ kind: "node", count: "2" })).toBe("2 nodes");
+  for (const change of [{ together: "nvlink" }, { count: "513", together: "any" }] as const) {
+    const made = ask(change);
+    expect(made.ok ? "" : made.errors.count).toMatch(/^(?:One node of|513 GPUs)(?!.*perNode)/);
+  }
 });
 
 it("the form goes into an address and comes back from it", () => {

@@ -2,7 +2,7 @@
 import { gpus, nodes } from "@berth/client";
 import type { BookingRequest, BookingShape, Pool } from "@berth/client";
 import { parseDuration } from "../../format/duration.ts";
-import { gpusText } from "../../format/gpus.ts";
+import { nounText, resourceCount } from "../../format/units.ts";
 import type { BookSearch, TogetherChoice } from "./search.ts";
 
 /** What is booked: whole GPUs, parts of one, or whole nodes. */
@@ -66,10 +66,10 @@ export function formOf(search: BookSearch, kind: Kind): BookForm {
 
 /** The form as an address; what is as it begins is left out. */
 export function searchOf(form: BookForm, poolId: string): BookSearch {
-  const count = Number(form.count);
+  const count = wholeCount(form.count);
   return {
     pool: poolId,
-    ...(Number.isInteger(count) && count > 0 ? { gpus: count } : {}),
+    ...(count === null ? {} : { gpus: count }),
     ...(form.together === "any" ? {} : { together: form.together }),
     ...(form.start === null ? {} : { start: form.start }),
     ...(form.duration.trim() === "" ? {} : { for: form.duration.trim() }),
@@ -126,9 +126,13 @@ interface Shaped {
 }
 
 function shapeOf(form: BookForm, perNode: number): Shaped {
-  const count = Number(form.count);
-  if (form.count.trim() === "" || !Number.isInteger(count) || count < 1)
-    return wrong({ count: "A whole number from 1 on" });
+  const count = wholeCount(form.count);
+  if (count === null) return wrong({ count: "A whole number from 1 on" });
+  const isOneNode = form.together === "node" || form.together === "nvlink";
+  if (form.kind === "gpu" && isOneNode && count > perNode)
+    return wrong({
+      count: `One node of this pool has ${resourceCount(perNode, "gpu")}: more are kept together on one rack`,
+    });
   try {
     return shapeOfCount(form, count, perNode);
   } catch (error) {
@@ -152,22 +156,26 @@ function shapeOfCount(form: BookForm, count: number, perNode: number): Shaped {
     return { shape: { ...shape }, words: shape.words, errors: {} };
   }
   const selector = profile === "" ? {} : { selector: { profile } };
-  const noun = kind === "gpu.mig" ? `MIG ${count === 1 ? "instance" : "instances"}` : "GPU slots";
   return {
     shape: { devices: [{ class: kind, count, ...selector }] },
-    words: `${count} ${noun} on one node`,
+    words: `${resourceCount(count, kind)} on one node`,
     errors: {},
   };
 }
 
 const wrong = (errors: FormErrors): Shaped => ({ shape: null, words: "", errors });
 
+/** What is typed as a count; null when it is none. */
+function wholeCount(text: string): number | null {
+  const count = Number(text);
+  return text.trim() !== "" && Number.isSafeInteger(count) && count >= 1 ? count : null;
+}
+
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** `16 GPUs`, `2 nodes`, `1 MIG instance`. */
+/** `16 GPUs`, `2 nodes`, `1 MIG instance`; `GPUs` alone while the count is none. */
 export function countedText({ kind, count }: Pick<BookForm, "kind" | "count">): string {
-  const number = Number(count);
-  if (kind === "gpu") return gpusText(number);
-  const noun = { "gpu.mig": "MIG instance", "gpu.slot": "GPU slot", node: "node" }[kind];
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  const number = wholeCount(count);
+  // What is no count is said at its field; a button has no number of it.
+  return number === null ? nounText(kind) : resourceCount(number, kind);
 }

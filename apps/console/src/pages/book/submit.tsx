@@ -1,6 +1,6 @@
 /** The button that books, with what it books in its words; and what becomes of a booking that somebody else beat. */
 import { isBerthError } from "@berth/client";
-import type { BookingRequest, Pool } from "@berth/client";
+import type { BookingRequest, Pool, Reservation } from "@berth/client";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -12,14 +12,14 @@ import { useZone } from "../../app/zone.tsx";
 import { agoText } from "../../format/duration.ts";
 import { countText } from "../../format/gpus.ts";
 import { crossesClockChange, timeText } from "../../format/time.ts";
+import { PlanMoved, unlessMoved } from "../../plan/moved.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import styles from "./book.module.css";
 import { countedText } from "./form.ts";
 import type { BookForm } from "./form.ts";
+import { endsIn, victimsIn } from "./outcome.ts";
 import type { Quoting } from "./use-quote.ts";
-
-type Preemptible = NonNullable<NonNullable<Quoting["answer"]>["preview"]["preemptible"]>;
 
 export interface SubmitProps {
   readonly form: BookForm;
@@ -28,15 +28,11 @@ export interface SubmitProps {
 }
 
 export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
-  const { queries } = useSession();
   const { zone } = useZone();
   const navigate = useNavigate();
   const may = useCan();
   const now = useNow(1_000);
-  const book = useMutation({
-    ...queries.reservations.create.mutationOptions(),
-    // Somebody was faster: the form stays, and the new answer takes the place of the old one.
-    onError: () => quoting.again(),
+  const book = useBooking(quoting, {
     onSuccess: ({ id, start }) => {
       toast.success(`Booked: ${countedText(form)}, ${timeText(start, zone)}`);
       void navigate({
@@ -47,10 +43,11 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
   });
   const { ask } = quoting;
   const reason = may("reservations.create", { pool }) ?? whyNot(quoting);
-  const victims = victimsOf(quoting);
+  const victims = quoting.isCurrent ? victimsIn(quoting.answer) : null;
   const start = victims === null ? form.start : Math.max(form.start ?? now, victims.startsAt);
   const when = start === null ? "now" : timeText(start, zone, { now });
   const isLost = isBerthError(book.error, "NO_CAPACITY");
+  const hasMoved = book.error instanceof PlanMoved;
   return (
     <div className={styles.submit}>
       {isLost ? (
@@ -59,7 +56,12 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
           the form is lost.
         </p>
       ) : null}
-      {book.error && !isLost ? <ErrorBox error={book.error} /> : null}
+      {hasMoved ? (
+        <p className={styles.taken} role="alert">
+          What it would end has changed meanwhile, and nothing was booked. This is as it is now.
+        </p>
+      ) : null}
+      {book.error && !isLost && !hasMoved ? <ErrorBox error={book.error} /> : null}
       <Button
         kind={victims === null ? "primary" : "danger"}
         size="large"
@@ -77,6 +79,30 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
   );
 }
 
+/**
+ * Books, once it is sure that nothing else ends than what was shown: creating takes no such condition, so it is asked
+ * once more right before. Whoever presses again because no answer came is not asked: that booking may stand by now, and
+ * has ended what it ends.
+ */
+function useBooking(
+  { answer, again }: Quoting,
+  { onSuccess }: { readonly onSuccess: (made: Reservation) => void },
+) {
+  const { berth } = useSession();
+  return useMutation({
+    mutationFn: async (request: BookingRequest) => {
+      if (request.idempotencyKey === undefined)
+        await unlessMoved(endsIn(answer), async () => endsIn(await again()));
+      return berth.reservations.create(request);
+    },
+    // Somebody was faster: the form stays, and the new answer takes the place of the old one.
+    onError: async (error) => {
+      if (!(error instanceof PlanMoved)) await again().catch(() => null);
+    },
+    onSuccess,
+  });
+}
+
 interface Tried {
   readonly error: Error | null;
   readonly variables: BookingRequest | undefined;
@@ -90,12 +116,6 @@ function keyOfSame(
   const key = isBerthError(error) ? error.idempotencyKey : null;
   const wish = (of: object | undefined): string => JSON.stringify({ ...of, idempotencyKey: null });
   return key !== null && wish(variables) === wish(request) ? { idempotencyKey: key } : {};
-}
-
-/** Spot bookings that the booking ends, as the answer to this very form says; null: none. */
-function victimsOf({ answer, isCurrent }: Quoting): Preemptible | null {
-  if (answer === null || !isCurrent || answer.preview.fits) return null;
-  return answer.preview.preemptible ?? null;
 }
 
 /** In the words of the form: which field the wire means is plain from what is said of it. */

@@ -23,7 +23,8 @@ export interface Quoting {
   /** The answer is to the form as it stands, and nothing newer is on its way. */
   readonly isCurrent: boolean;
   readonly error: unknown;
-  again(): Promise<unknown>;
+  /** Asks once more. @returns the new answer @throws when there is none */
+  again(): Promise<QuotedShape | null>;
 }
 
 export function useQuote(form: BookForm, pool: PoolFacts): Quoting {
@@ -52,7 +53,7 @@ export function useQuote(form: BookForm, pool: PoolFacts): Quoting {
     concessions: query.data && !query.isPlaceholderData ? fittingOf(query.data, tries) : [],
     isCurrent: form === settled && answer !== null && !query.isPlaceholderData,
     error: query.error,
-    again: () => query.refetch(),
+    again: async () => firstOf((await query.refetch({ throwOnError: true })).data),
   };
 }
 

@@ -10,6 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { cx } from "../../ui/cx.ts";
 import { Panel } from "../../ui/page.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { limitOf } from "../pool/quota-text.ts";
 import { resourceText } from "../pool/resources.ts";
 import styles from "./book.module.css";
 import type { BookForm, PoolFacts } from "./form.ts";
@@ -30,14 +31,19 @@ export function Verdict({ pool, quoting, onChange }: VerdictProps): ReactNode {
         {ask.ok ? <Loading what="the answer" /> : <p>As soon as the form is complete.</p>}
       </Panel>
     ) : (
-      <ErrorBox error={error} onRetry={() => void quoting.again()} />
+      <ErrorBox error={error} onRetry={() => void quoting.again().catch(() => null)} />
     );
   const { preview, quota } = answer;
   return (
     <>
-      <div className={cx(styles.verdicts, !isCurrent && styles.old)} role="status">
-        <PoolVerdict preview={preview} />
-        <QuotaVerdict quota={quota} />
+      {/* Busy: what is asked anew at each key is said once it is answered. */}
+      <div
+        className={cx(styles.verdicts, !isCurrent && styles.old)}
+        role="status"
+        aria-busy={!isCurrent}
+      >
+        <PoolVerdict preview={preview} isPending={!isCurrent} />
+        <QuotaVerdict quota={quota} isPending={!isCurrent} />
       </div>
       {preview.fits && quota.ok ? null : (
         <Fixes answer={answer} pool={pool} quoting={quoting} onChange={onChange} />
@@ -46,8 +52,25 @@ export function Verdict({ pool, quoting, onChange }: VerdictProps): ReactNode {
   );
 }
 
-function PoolVerdict({ preview }: { readonly preview: Preview }): ReactNode {
+/** An answer to what the form said before is none: neither its mark nor its words stand while it is asked anew. */
+function Pending({ label }: { readonly label: string }): ReactNode {
+  return (
+    <section className={styles.verdict} aria-label={label}>
+      <h2>
+        <span aria-hidden="true">…</span> Being tried
+      </h2>
+    </section>
+  );
+}
+
+interface PoolVerdictProps {
+  readonly preview: Preview;
+  readonly isPending: boolean;
+}
+
+function PoolVerdict({ preview, isPending }: PoolVerdictProps): ReactNode {
   const { zone } = useZone();
+  if (isPending) return <Pending label="The pool" />;
   const { candidates, fits, preemptible, reason } = preview;
   if (fits) {
     const nodes = new Set(candidates.map(({ nodeId }) => nodeId)).size;
@@ -56,7 +79,7 @@ function PoolVerdict({ preview }: { readonly preview: Preview }): ReactNode {
         <h2>
           <span aria-hidden="true">✓</span> It fits
         </h2>
-        <p>{rangeText(preview.start, preview.end, zone)}</p>
+        <p>{rangeText(preview, zone, preview.asOf)}</p>
         <p>{countText(nodes, "node")} could take it</p>
       </section>
     );
@@ -70,7 +93,10 @@ function PoolVerdict({ preview }: { readonly preview: Preview }): ReactNode {
         <p>
           {preemptible.exact ? "" : "At most "}
           {countText(preemptible.count, "spot booking")} would get notice; it starts{" "}
-          <time title={utcText(preemptible.startsAt)}>{timeText(preemptible.startsAt, zone)}</time>.
+          <time title={utcText(preemptible.startsAt)}>
+            {timeText(preemptible.startsAt, zone, { now: preview.asOf })}
+          </time>
+          .
         </p>
         <p>{reason?.message}</p>
       </section>
@@ -80,13 +106,17 @@ function PoolVerdict({ preview }: { readonly preview: Preview }): ReactNode {
       <h2>
         <span aria-hidden="true">×</span> It does not fit
       </h2>
-      <p>{rangeText(preview.start, preview.end, zone)}</p>
+      <p>{rangeText(preview, zone, preview.asOf)}</p>
       <p>{reason?.message}</p>
     </section>
   );
 }
 
-function QuotaVerdict({ quota }: Pick<QuotedShape, "quota">): ReactNode {
+function QuotaVerdict({
+  quota,
+  isPending,
+}: Pick<QuotedShape, "quota"> & { readonly isPending: boolean }): ReactNode {
+  if (isPending) return <Pending label="The quota" />;
   return (
     <section
       className={cx(styles.verdict, quota.ok ? styles.yes : styles.no)}
@@ -120,7 +150,7 @@ function QuotaRow({ row }: { readonly row: QuotaLine }): ReactNode {
       </li>
     );
   const used = peak ?? 0;
-  const isUnlimited = max >= 2_147_483_647;
+  const isUnlimited = limitOf({ max }) === null;
   return (
     <li>
       <p>
@@ -162,7 +192,10 @@ function Fixes({ answer, pool, quoting, onChange }: FixesProps): ReactNode {
         <section className={styles.group}>
           <h3>The same, at the first time it fits</h3>
           <div className={styles.fixes}>
-            <Button onPress={() => onChange({ start: earliestStart })}>
+            <Button
+              reason={quoting.isCurrent ? null : "It is being tried whether it fits."}
+              onPress={() => onChange({ start: earliestStart })}
+            >
               Start {timeText(earliestStart, zone, { now: preview.asOf })}
             </Button>
           </div>

@@ -1,6 +1,6 @@
 /** What keeps a node where it is. */
 import type { NodeSchedule } from "@berth/client";
-import { countText } from "../../format/gpus.ts";
+import { countText, gpusText } from "../../format/gpus.ts";
 import { laneOfNode } from "../../lanes/node-lanes.ts";
 
 /** Its bookings that run or come, and its GPUs that are set aside. */
@@ -28,8 +28,6 @@ export function bookedRefusal({ bookings }: Held): string | null {
 /** Why it may not leave the fleet; null: nothing holds it. */
 export function removalRefusal(held: Held): string | null {
   const aside =
-    held.aside === 0
-      ? null
-      : `${countText(held.aside, "unit")} of it are set aside: end that first.`;
+    held.aside === 0 ? null : `${gpusText(held.aside)} of it are set aside: end that first.`;
   return bookedRefusal(held) ?? aside;
 }

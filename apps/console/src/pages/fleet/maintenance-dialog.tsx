@@ -3,12 +3,14 @@ import type { MaintenancePlan, NodeSchedule } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
+import { useNow } from "../../app/now.ts";
 import { useSession } from "../../app/session.tsx";
 import { shortId } from "../../facts/describe.ts";
 import { countText } from "../../format/gpus.ts";
 import { Consequences } from "../../plan/consequences.tsx";
 import type { Consequence } from "../../plan/consequences.tsx";
 import { PlanDialog, knownPlan } from "../../plan/plan-dialog.tsx";
+import { Partial } from "../../ui/states.tsx";
 import { CopyText } from "../../ui/copy.tsx";
 import { WhenField } from "../../ui/when-field.tsx";
 import styles from "./fleet.module.css";
@@ -24,7 +26,9 @@ export function MaintenanceDialog({ node, onClose }: MaintenanceDialogProps): Re
   const { berth } = useSession();
   const [from, setFrom] = useState<number | null>(() => Math.ceil(Date.now() / HOUR) * HOUR);
   const [to, setTo] = useState<number | null>(() => Math.ceil(Date.now() / HOUR) * HOUR + 4 * HOUR);
-  const missing = missingOf(from, to);
+  const now = useNow(1_000);
+  const missing = missingOf({ from, to, now });
+  const hasBegun = missing === null && from !== null && from <= now;
   const window = { nodeId: node.id, from: from ?? 0, to: to ?? 0 };
   const plan = usePlan(window, missing === null);
   return (
@@ -39,25 +43,43 @@ export function MaintenanceDialog({ node, onClose }: MaintenanceDialogProps): Re
           <WhenField label="To" value={to} onChange={setTo} error={to === null ? null : missing} />
         </div>
       }
-      verb={({ healed, staying }) =>
-        healed.length + staying.length === 0
-          ? "Plan maintenance, no booking is touched"
-          : `Plan maintenance: ${healed.length} move, ${staying.length} degraded`
-      }
+      verb={({ healed, staying }) => {
+        const verb = hasBegun ? "Begin maintenance now" : "Plan maintenance";
+        return healed.length + staying.length === 0
+          ? `${verb}, no booking is touched`
+          : `${verb}: ${healed.length} move, ${staying.length} degraded`;
+      }}
       act={({ healed, staying }) =>
         berth.fleet.scheduleMaintenance({ ...window, expect: { healed, staying } })
       }
-      done={() => `Maintenance of ${node.name} is planned`}
+      done={() => `Maintenance of ${node.name} ${hasBegun ? "has begun" : "is planned"}`}
     >
-      {(shown) => <Plan plan={shown} />}
+      {(shown) => (
+        <>
+          {hasBegun && (
+            <Partial>
+              This window has begun already: the node goes out of service at once, not at the time
+              that it is said to have begun.
+            </Partial>
+          )}
+          <Plan plan={shown} />
+        </>
+      )}
     </PlanDialog>
   );
 }
 
-function missingOf(from: number | null, to: number | null): string | null {
+interface MaybeWindow {
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly now: number;
+}
+
+/** Why this is no window that the server takes; null when it is. One that has begun is: the node goes out at once. */
+export function missingOf({ from, to, now }: MaybeWindow): string | null {
   if (from === null || to === null) return "Say from when to when.";
-  if (to <= from) return "It ends after it begins.";
-  return to <= Date.now() ? "It is past." : null;
+  if (to <= now) return "It would be over already: choose an end that is still to come.";
+  return to <= from ? "It ends after it begins." : null;
 }
 
 function usePlan(window: { nodeId: string; from: number; to: number }, enabled: boolean) {

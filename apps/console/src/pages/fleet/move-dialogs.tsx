@@ -4,7 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { useSession } from "../../app/session.tsx";
-import { countText } from "../../format/gpus.ts";
+import { countText, gpusText } from "../../format/gpus.ts";
+import { machineText } from "../../format/units.ts";
 import { Consequences } from "../../plan/consequences.tsx";
 import { PlanDialog, knownPlan } from "../../plan/plan-dialog.tsx";
 import { Select } from "../../ui/field.tsx";
@@ -60,7 +61,7 @@ export function MoveDialog({ node, ownerId, to: begin, onClose }: MoveDialogProp
             {node.poolId !== null && (
               <Consequences
                 tone="ends"
-                heading={`${gpusOn(node)} go from ${nameOf(node.poolId)}: nobody books them there any more`}
+                heading={`${unitsOf(node)} go from ${nameOf(node.poolId)}: nobody books them there any more`}
                 items={[]}
               />
             )}
@@ -97,9 +98,8 @@ function nameIn(pools: readonly Pool[], poolId: string | null): string {
   return pool === undefined ? "another pool" : poolName(pool);
 }
 
-function gpusOn({ name, units }: NodeSchedule): string {
-  const gpus = units.filter((unit) => unit.class === "gpu").length;
-  return gpus === 0 ? `The units of ${name}` : `${countText(gpus, "GPU")} of ${name}`;
+function unitsOf({ name, units }: NodeSchedule): string {
+  return units.length === 0 ? `${name}, which has no units,` : `${machineText(units)} of ${name}`;
 }
 
 /** What is in the way, where something is. */
@@ -109,7 +109,7 @@ function HeldNote({ node }: { readonly node: NodeSchedule }): ReactNode {
   return (
     <Consequences
       tone="stays"
-      heading={`Held now by ${countText(bookings, "booking")}, ${countText(aside, "unit")} set aside`}
+      heading={`Held now by ${countText(bookings, "booking")}, ${gpusText(aside)} set aside`}
       items={[]}
     />
   );
@@ -125,7 +125,7 @@ export function RemoveDialog({
       title={`Remove ${node.name} from the fleet`}
       onClose={onClose}
       plan={knownPlan(node)}
-      verb={(shown) => `Remove ${shown.name} and ${countText(shown.units.length, "unit")}`}
+      verb={(shown) => `Remove ${shown.name} and ${machineText(shown.units)}`}
       act={({ id, version }) => berth.fleet.removeNode({ nodeId: id, version })}
       done={() => `${node.name} is removed`}
       refusal={(shown) => removalRefusal(heldOf(shown))}
@@ -134,7 +134,7 @@ export function RemoveDialog({
         <>
           <Consequences
             tone="ends"
-            heading={`${gpusOn(shown)} leave the fleet, and planned maintenance with them`}
+            heading={`${unitsOf(shown)} leave the fleet, and planned maintenance with them`}
             items={[]}
           />
           <Consequences

@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
+import { useNow } from "../../app/now.ts";
 import { useSession } from "../../app/session.tsx";
 import { gpusText } from "../../format/gpus.ts";
 import { Dialog, DialogFoot } from "../../ui/dialog.tsx";
@@ -41,7 +42,7 @@ export function SetAsideDialog(props: SetAsideDialogProps): ReactNode {
   const { node, onClose, unitIds } = props;
   const [draft, setDraft] = useState(EMPTY);
   const saving = useSetAside(props);
-  const refusal = refusalOf(draft);
+  const refusal = refusalOf(draft, useNow(1_000));
   const numbers = node.units.filter(({ id }) => unitIds.includes(id)).map(({ index }) => index);
   return (
     <Dialog
@@ -96,11 +97,29 @@ function inputOf(draft: Draft): Omit<CreateUnitReservationInput, "nodeId" | "uni
   };
 }
 
-function refusalOf({ audience, endsAt, startsAt }: Draft): string | null {
+function refusalOf({ audience, endsAt, startsAt }: Draft, now: number): string | null {
   if (namesOf(audience).length === 0) return "Say for which tenants.";
   if (namesOf(audience).length > 64) return "For at most 64 tenants.";
-  const start = startsAt ?? Date.now();
-  return endsAt !== null && endsAt <= start ? "The term ends after it begins." : null;
+  if (startRefusal(startsAt, now) !== null) return "The term begins in time to come, or now.";
+  return endRefusal({ endsAt, startsAt }, now) === null ? null : "The term ends after it begins.";
+}
+
+/** A minute of patience, as the server has: whoever types this minute means now. */
+const LATE_MS = 60_000;
+
+/** Why a term may not begin then; null: it may. */
+export function startRefusal(startsAt: number | null, now: number): string | null {
+  return startsAt !== null && startsAt < now - LATE_MS ? "It is past. Empty: now." : null;
+}
+
+/** Why a term may not end then; null: it may. */
+export function endRefusal(
+  { endsAt, startsAt }: Pick<Draft, "endsAt" | "startsAt">,
+  now: number,
+): string | null {
+  if (endsAt === null) return null;
+  if (endsAt <= now) return "It is past.";
+  return endsAt <= (startsAt ?? now) ? "It ends after it begins." : null;
 }
 
 interface FieldsProps {
@@ -110,6 +129,7 @@ interface FieldsProps {
 
 function Fields({ draft, onChange }: FieldsProps): ReactNode {
   const { tenants } = useSession();
+  const now = useNow(1_000);
   const list = useId();
   return (
     <>
@@ -137,12 +157,14 @@ function Fields({ draft, onChange }: FieldsProps): ReactNode {
           label="Starts"
           value={draft.startsAt}
           hint="Empty: now"
+          error={startRefusal(draft.startsAt, now)}
           onChange={(startsAt) => onChange({ ...draft, startsAt })}
         />
         <WhenField
           label="Ends"
           value={draft.endsAt}
           hint="Empty: until it is ended"
+          error={endRefusal(draft, now)}
           onChange={(endsAt) => onChange({ ...draft, endsAt })}
         />
         <TextField

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { mainRow, partsOf, splitOf, sumOf } from "./counts.ts";
+import { mainRow, mineNow, partsOf, splitOf, sumOf, sumsByResource } from "./counts.ts";
 
 const row = { total: 96, allocatable: 90, allocated: 17, reserved: 12, available: 63 };
 
@@ -22,6 +22,31 @@ it("a pool is measured by whole GPUs, or by their parts where it is cut", () => 
   expect(mainRow(rows(of("gpu", 0), of("gpu.mig", 7)))?.resource).toBe("gpu.mig");
   expect(mainRow(rows(of("node", 3), of("gpu", 24)))?.resource).toBe("gpu");
   expect(mainRow(rows(of("node", 3)))).toBeNull();
+});
+
+it("GPUs and parts of GPUs are summed apart, GPUs first", () => {
+  const line = (resource: "gpu" | "gpu.mig", total: number) => ({
+    row: { resource },
+    split: splitOf({ ...row, total, allocatable: total }),
+  });
+  const sums = sumsByResource([line("gpu.mig", 7), line("gpu", 96), line("gpu", 4)]);
+  expect(sums.map(({ resource, split }) => [resource, split.total])).toEqual([
+    ["gpu", 100],
+    ["gpu.mig", 7],
+  ]);
+});
+
+it("what is mine now of a pool is counted by what the pool is measured by", () => {
+  const booked = (kind: "gpu.mig" | "disk", count: number) => ({
+    ...{ poolId: "pool_a", state: "active" as const, start: 0, end: 10 },
+    devices: [{ class: kind, count }],
+    gang: null,
+  });
+  const all = [booked("gpu.mig", 2), booked("disk", 4)];
+  const where = { poolId: "pool_a", resource: "gpu.mig", now: 5 };
+  expect(mineNow(all, where)).toBe(2);
+  expect(mineNow(all, { ...where, now: 10 })).toBe(0);
+  expect(mineNow(all, { ...where, poolId: "pool_b" })).toBe(0);
 });
 
 it("sums are of every part", () => {

@@ -1,6 +1,6 @@
 /** Counted rows as parts of a bar. Pure. The parts add up to the whole: what is booked now and later is counted now. */
 import type { CapacityRow, ModelTotals, PoolCapacity, Reservation } from "@berth/client";
-import { gpusOf } from "../../facts/describe.ts";
+import { countOf } from "../../facts/describe.ts";
 import type { Part } from "../../ui/bar.tsx";
 
 type Counted = Pick<ModelTotals, "total" | "allocatable" | "allocated" | "available">;
@@ -15,7 +15,7 @@ export interface Split {
 }
 
 /** Whole GPUs, or what a shared pool is cut into. */
-const MAIN = ["gpu", "gpu.mig", "gpu.slot"];
+export const MAIN: readonly string[] = ["gpu", "gpu.mig", "gpu.slot"];
 
 /** The row that a pool is measured by: its whole GPUs, or their parts where they are shared. */
 export function mainRow({ capacity }: Pick<PoolCapacity, "capacity">): CapacityRow | null {
@@ -50,6 +50,15 @@ export function sumOf(splits: readonly Split[]): Split {
   };
 }
 
+/** What the fills of the bars mean. Without numbers: bars of GPUs and bars of parts of GPUs stand below one key. */
+export const KEYS: readonly Pick<Part, "fill" | "name">[] = [
+  { fill: "mine", name: "mine now" },
+  { fill: "booked", name: "others now" },
+  { fill: "later", name: "reserved or set aside" },
+  { fill: "free", name: "free" },
+  { fill: "down", name: "down" },
+];
+
 export function partsOf(split: Split): Part[] {
   return [
     { fill: "mine", name: "mine now", count: split.mine },
@@ -60,17 +69,35 @@ export function partsOf(split: Split): Part[] {
   ];
 }
 
-/** Whole GPUs that the tenant has at this moment, by pool. */
-export function mineByPool(
-  reservations: readonly Reservation[],
-  now: number,
-): ReadonlyMap<string, number> {
-  const mine = new Map<string, number>();
-  for (const reservation of reservations) {
-    const isNow = reservation.start <= now && now < reservation.end;
-    if (!isNow || reservation.state === "scheduled") continue;
-    const { poolId } = reservation;
-    mine.set(poolId, (mine.get(poolId) ?? 0) + (gpusOf(reservation) ?? 0));
-  }
-  return mine;
+type Mine = Pick<Reservation, "poolId" | "state" | "start" | "end" | "devices" | "gang">;
+
+/** How much of what a pool is measured by the tenant has at this moment. */
+export function mineNow(
+  reservations: readonly Mine[],
+  {
+    poolId,
+    resource,
+    now,
+  }: { readonly poolId: string; readonly resource: string; readonly now: number },
+): number {
+  return reservations
+    .filter((each) => each.poolId === poolId && each.state !== "scheduled")
+    .filter(({ start, end }) => start <= now && now < end)
+    .reduce((sum, each) => sum + countOf(each, resource), 0);
+}
+
+/** A sum of pools that are measured by the same. */
+export interface Measured {
+  readonly resource: string;
+  readonly split: Split;
+}
+
+/** The sums by what is counted, whole GPUs first: GPUs and instances are never added up. */
+export function sumsByResource(
+  lines: readonly { readonly row: Pick<CapacityRow, "resource">; readonly split: Split }[],
+): Measured[] {
+  return MAIN.flatMap((resource): Measured[] => {
+    const splits = lines.filter(({ row }) => row.resource === resource).map(({ split }) => split);
+    return splits.length === 0 ? [] : [{ resource, split: sumOf(splits) }];
+  });
 }

@@ -15,7 +15,7 @@ import { poolName } from "../pool-names.ts";
 import { useSetSearch } from "../use-set-search.ts";
 import { LIVE_STATES, useReservations } from "../use-reservations.ts";
 import { ComingUp } from "./coming-up.tsx";
-import { mainRow, mineByPool, splitOf, sumOf } from "./counts.ts";
+import { mainRow, mineNow, splitOf, sumsByResource } from "./counts.ts";
 import { Figures } from "./figures.tsx";
 import { ModelPanel } from "./model-panel.tsx";
 import styles from "./overview.module.css";
@@ -91,7 +91,7 @@ function Overview({ summary, pools }: OverviewProps): ReactNode {
   const whole = lines.filter(({ row }) => row.resource === "gpu");
   return (
     <>
-      <Figures split={sumOf(whole.map(({ split }) => split))} />
+      <Figures sums={sumsByResource(lines)} />
       <Ladder lines={whole} />
       <div className={styles.columns}>
         <PoolPanel lines={lines} />
@@ -108,14 +108,13 @@ function Overview({ summary, pools }: OverviewProps): ReactNode {
 function useLines({ pools: counted }: CapacitySummary, pools: readonly Pool[]): PoolLine[] {
   const now = useNow(5_000);
   const own = useReservations({ state: LIVE_STATES });
-  const mine = mineByPool(own.data ?? [], now);
   return pools
     .flatMap((pool): PoolLine[] => {
       const rows = counted.find(({ poolId }) => poolId === pool.id);
       const row = rows === undefined ? null : mainRow(rows);
       if (rows === undefined || row === null || pool.archived) return [];
-      const isWhole = row.resource === "gpu";
-      const split = splitOf(row, isWhole ? mine.get(pool.id) : undefined);
+      const where = { poolId: pool.id, resource: row.resource, now };
+      const split = splitOf(row, mineNow(own.data ?? [], where));
       return [{ pool, row, split, perNode: gpusPerNode(rows.capacity) }];
     })
     .toSorted((a, b) => b.split.total - a.split.total);

@@ -6,8 +6,9 @@ import { modelText, number } from "../../format/gpus.ts";
 import { Bar, Legend } from "../../ui/bar.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { poolName } from "../pool-names.ts";
+import { limitOf } from "../pool/quota-text.ts";
 import { resourceText } from "../pool/resources.ts";
-import { partsOf, sumOf } from "./counts.ts";
+import { KEYS, partsOf } from "./counts.ts";
 import type { Split } from "./counts.ts";
 import styles from "./overview.module.css";
 
@@ -20,14 +21,11 @@ export interface PoolLine {
   readonly perNode: number;
 }
 
-/** An owner's own quota is as good as none unless somebody set it. */
-const UNLIMITED = 2_147_483_647;
-
 export function PoolPanel({ lines }: { readonly lines: readonly PoolLine[] }): ReactNode {
   return (
     <Panel title="By pool" lead="The pool as a whole, and what my quota allows of it" flush>
       <div className={styles.legendRow}>
-        <Legend parts={partsOf(sumOf(lines.map(({ split }) => split)))} />
+        <Legend keys={KEYS} />
       </div>
       <ul className={styles.rows}>
         {lines.map((line) => (
@@ -86,7 +84,7 @@ function QuotaMeasure({ line: { pool, row } }: { readonly line: PoolLine }): Rea
         </p>
       </div>
     );
-  if (max >= UNLIMITED)
+  if (limitOf({ max }) === null)
     return (
       <div className={styles.measure}>
         <p>

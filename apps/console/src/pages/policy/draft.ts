@@ -1,6 +1,7 @@
 /** A policy as a form holds it: texts, checked as they are typed. Pure. The server checks all of it again. */
 import type { Issue, PoolPolicy, PoolPolicyView, SharingMode } from "@berth/client";
 import { durationInput, parseDuration } from "../../format/duration.ts";
+import { BOUNDS, wholeRefusal } from "../../format/whole.ts";
 
 /** One text or tick a field. */
 export interface Draft {
@@ -62,13 +63,13 @@ export function errorsOf(draft: Draft, sharing: SharingMode | (string & {})): Dr
   return Object.fromEntries(
     Object.entries({
       label: draft.label.length > 256 ? "At most 256 characters." : null,
-      noticeSeconds: whole(draft.noticeSeconds, { least: 0, most: 3_600 }),
+      noticeSeconds: wholeRefusal(draft.noticeSeconds, BOUNDS.noticeSeconds),
       maxDuration: duration(draft.maxDuration),
       horizon: duration(draft.horizon),
-      replicas: isSlots(sharing) ? whole(draft.replicas, { least: 2, most: 48 }) : null,
+      replicas: isSlots(sharing) ? wholeRefusal(draft.replicas, BOUNDS.replicas) : null,
       migLayout: sharing === "mig" ? layoutError(draft.migLayout) : null,
-      size1Gi: whole(draft.size1Gi, { least: 0, most: 65_536 }),
-      size2Mi: whole(draft.size2Mi, { least: 0, most: 65_536 }),
+      size1Gi: wholeRefusal(draft.size1Gi, BOUNDS.hugepages),
+      size2Mi: wholeRefusal(draft.size2Mi, BOUNDS.hugepages),
       kernelModules: list(draft.kernelModules, 128),
       prewarmImages: list(draft.prewarmImages, 512),
       ...joinErrors(draft),
@@ -122,13 +123,6 @@ export function fieldOf({ path }: Issue): DraftField | null {
 
 const EMPTY = draftOf({});
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(EMPTY));
-
-function whole(text: string, { least, most }: { least: number; most: number }): string | null {
-  if (text.trim() === "") return null;
-  const value = Number(text);
-  const isWithin = Number.isInteger(value) && value >= least && value <= most;
-  return isWithin ? null : `A whole number from ${least} to ${most.toLocaleString("en-GB")}.`;
-}
 
 function duration(text: string): string | null {
   return text.trim() === "" || parseDuration(text) !== null ? null : "Such as 90m, 12h or 7d.";

@@ -3,17 +3,19 @@ import type { Berth, Pool, PoolRef } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useSession } from "../../app/session.tsx";
-import { countText, gpusText } from "../../format/gpus.ts";
+import { countText } from "../../format/gpus.ts";
+import { countsText } from "../../format/units.ts";
 import { Consequences } from "../../plan/consequences.tsx";
 import { unlessMoved } from "../../plan/moved.ts";
 import { PlanDialog } from "../../plan/plan-dialog.tsx";
+import { MAIN } from "../overview/counts.ts";
 import { usedText } from "./quota-text.ts";
 
 interface Plan {
   readonly offers: NonNullable<Pool["offers"]>;
   readonly archived: boolean;
-  /** Whole GPUs that are booked now. */
-  readonly running: number;
+  /** What is booked now, in words; null: nothing is. */
+  readonly running: string | null;
 }
 
 async function make(berth: Berth, ref: PoolRef): Promise<Plan> {
@@ -21,7 +23,8 @@ async function make(berth: Berth, ref: PoolRef): Promise<Plan> {
     berth.pools.get(ref),
     berth.capacity.byPool(ref),
   ]);
-  const running = capacity.find(({ resource }) => resource === "gpu")?.allocated ?? 0;
+  const booked = capacity.filter(({ resource }) => MAIN.includes(resource));
+  const running = countsText(new Map(booked.map((row) => [row.resource, row.allocated])));
   return { offers: pool.offers ?? [], archived: pool.archived, running };
 }
 
@@ -66,7 +69,11 @@ export function ArchiveDialog({
           />
           <Consequences
             tone="stays"
-            heading={`No booking ends: ${gpusText(running)} booked now run to their end`}
+            heading={
+              running === null
+                ? "No booking ends: what is booked for later keeps its time"
+                : `No booking ends: ${running} booked now stay so to their end`
+            }
             items={[]}
           />
         </>

@@ -22,6 +22,7 @@ import { LIVE_STATES, useReservations } from "../use-reservations.ts";
 import { useSetSearch } from "../use-set-search.ts";
 import { MachinesDialog } from "./machines-dialog.tsx";
 import type { PoolSearch } from "./search.ts";
+import { UnitFacts } from "./unit-facts.tsx";
 
 export function MapPanel({ pool }: { readonly pool: Pool }): ReactNode {
   const { group } = useSearch({ from: "/pools/$poolId" });
@@ -30,7 +31,7 @@ export function MapPanel({ pool }: { readonly pool: Pool }): ReactNode {
   return (
     <Panel
       title="Nodes"
-      lead="Every node a row, every GPU a cell; choose one of yours to see its booking"
+      lead="Every node a row, every GPU a cell; choose one to see what is known of it"
       actions={
         <>
           <Segmented
@@ -79,16 +80,23 @@ interface MapProps {
 }
 
 function Map({ pool, nodes }: MapProps): ReactNode {
-  const { group, rsv } = useSearch({ from: "/pools/$poolId" });
+  const { group, rsv, unit } = useSearch({ from: "/pools/$poolId" });
   const set = useSetSearch<PoolSearch>();
   const { zone } = useZone();
   const shown = useShownNodes(nodes);
   const rows = useRows(shown, pool.id);
   const states = useMemo(() => statesIn(rows), [rows]);
   const onSelect = useCallback(
-    (cell: Cell) => set({ rsv: cell.reservationId ?? undefined }),
+    ({ reservationId, unitId }: Cell) =>
+      set(
+        reservationId === null
+          ? { rsv: undefined, unit: unitId }
+          : { rsv: reservationId, unit: undefined },
+      ),
     [set],
   );
+  const chosen = chosenOf(rows, unit);
+  const marked = useMemo(() => new Set(unit === undefined ? [] : [unit]), [unit]);
   return (
     <>
       <CauseFilter shown={shown.length} all={nodes.length} />
@@ -97,12 +105,27 @@ function Map({ pool, nodes }: MapProps): ReactNode {
         rows={rows}
         zone={zone}
         selected={rsv ?? null}
+        marked={marked}
         onSelect={onSelect}
         groupName={group === "nvlink" ? "NVLink domain" : "rack"}
       />
       <MapKey states={states} />
+      {chosen && <UnitFacts pool={pool} {...chosen} onClose={() => set({ unit: undefined })} />}
     </>
   );
+}
+
+/** The GPU that the address names; null where it names none of these, or one that the tenant has. */
+function chosenOf(
+  rows: readonly CellRow[],
+  unit: string | undefined,
+): { readonly row: CellRow; readonly cell: Cell } | null {
+  for (const row of unit === undefined ? [] : rows) {
+    const cell = row.cells.find(({ unitId }) => unitId === unit);
+    // One of the tenant's own bookings has facts of its own.
+    if (cell?.reservationId === null) return { row, cell };
+  }
+  return null;
 }
 
 /** Cells change when a booking begins or ends, so they are made again every few seconds. */

@@ -5,6 +5,7 @@ import { useId, useState } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useSession } from "../../app/session.tsx";
+import { BOUNDS, wholeRefusal } from "../../format/whole.ts";
 import { Dialog, DialogFoot } from "../../ui/dialog.tsx";
 import { Checkbox, TextField } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
@@ -65,11 +66,13 @@ function draftOf({ sharing }: Pool, offer: OfferView | null): Draft {
 
 function refusalOf({ priority, quota, toTenantId }: Draft): string | null {
   if (toTenantId.trim() === "") return "Say to whom.";
-  const isCount = (text: string): boolean => /^\d+$/.test(text.trim());
-  if (!Object.values(quota).every((text) => text.trim() === "" || isCount(text)))
-    return "A quota is a whole number.";
   if (Object.values(quota).every((text) => text.trim() === "")) return "Say how much.";
-  return /^-?\d+$/.test(priority.trim()) ? null : "A priority is a whole number.";
+  if (priority.trim() === "") return "Say the priority: 0 is the usual one.";
+  const wrong = [
+    ...Object.values(quota).map((text) => wholeRefusal(text, BOUNDS.quota)),
+    wholeRefusal(priority, BOUNDS.priority),
+  ];
+  return wrong.some((each) => each !== null) ? "A field is not as it has to be." : null;
 }
 
 function useOffer(pool: Pool, onDone: () => void) {
@@ -128,8 +131,10 @@ function OfferFields({ draft, offer, onChange }: OfferFieldsProps): ReactNode {
           key={resource}
           label={`${resourceText(resource)}, at most at one time`}
           type="number"
-          min={0}
+          min={BOUNDS.quota.least}
+          max={BOUNDS.quota.most}
           value={text}
+          error={wholeRefusal(text, BOUNDS.quota)}
           hint={usedHint(offer, resource)}
           onChange={(value) => onChange({ ...draft, quota: { ...draft.quota, [resource]: value } })}
         />
@@ -137,7 +142,10 @@ function OfferFields({ draft, offer, onChange }: OfferFieldsProps): ReactNode {
       <TextField
         label="Priority"
         type="number"
+        min={BOUNDS.priority.least}
+        max={BOUNDS.priority.most}
         value={draft.priority}
+        error={wholeRefusal(draft.priority, BOUNDS.priority)}
         hint="Higher is served before lower"
         onChange={(priority) => onChange({ ...draft, priority })}
       />

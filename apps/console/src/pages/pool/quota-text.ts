@@ -1,14 +1,12 @@
 /** Quota rows in words. */
 import type { QuotaView } from "@berth/client";
 import { number } from "../../format/gpus.ts";
+import { BOUNDS } from "../../format/whole.ts";
 import { resourceText } from "./resources.ts";
-
-/** What stands for "as much as there is": an owner's own rows begin so. */
-const ALL = 2 ** 31 - 1;
 
 /** A limit that limits something; null for none. */
 export function limitOf({ max }: Pick<QuotaView, "max">): number | null {
-  return max === null || max >= ALL ? null : max;
+  return max === null || max >= BOUNDS.quota.most ? null : max;
 }
 
 /** `GPUs 16 of 96 in use`, all rows of an offer. */

@@ -18,6 +18,8 @@ export interface PoolSearch {
   readonly end?: number;
   /** GPUs of one node that were asked for. */
   readonly gpus?: number;
+  /** The GPU on the map that is looked at, where none of the tenant's bookings is. */
+  readonly unit?: string;
 }
 
 export function poolSearch(raw: Readonly<Record<string, unknown>>): PoolSearch {
@@ -29,5 +31,6 @@ export function poolSearch(raw: Readonly<Record<string, unknown>>): PoolSearch {
     start: numberOf(raw, "start"),
     end: numberOf(raw, "end"),
     gpus: numberOf(raw, "gpus"),
+    unit: textOf(raw, "unit"),
   });
 }

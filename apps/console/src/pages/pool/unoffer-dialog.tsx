@@ -1,12 +1,15 @@
 /** Withdraw an offer: what stays in use, and what can no longer be booked. */
-import type { Berth, OfferView, PoolRef } from "@berth/client";
+import type { Berth, OfferView, PoolRef, QuotaView } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useSession } from "../../app/session.tsx";
 import { number } from "../../format/gpus.ts";
+import { countsText } from "../../format/units.ts";
 import { Consequences } from "../../plan/consequences.tsx";
 import { unlessMoved } from "../../plan/moved.ts";
 import { PlanDialog } from "../../plan/plan-dialog.tsx";
+import { MAIN } from "../overview/counts.ts";
+import { limitOf } from "./quota-text.ts";
 import { resourceText } from "./resources.ts";
 
 type Plan = OfferView | null;
@@ -54,7 +57,7 @@ export function UnofferDialog({
               items={offer.quota.map(({ max, resource, used }) => ({
                 id: resource,
                 what: resourceText(resource),
-                why: max === null ? "no limit goes" : `${number(max - (used ?? 0))} unused go`,
+                why: unusedOf({ max, used }),
               }))}
             />
             <Consequences
@@ -75,9 +78,19 @@ export function UnofferDialog({
   );
 }
 
-/** What the button says goes: the GPUs that are not in use, or the offer where there are none. */
+/** What the button says goes: what of its limits is not in use, or the offer where nothing is limited. */
 function unusedText(offer: Plan): string {
-  const gpu = offer?.quota.find(({ resource }) => resource === "gpu");
-  if (!gpu || gpu.max === null) return "the offer";
-  return `${number(gpu.max - (gpu.used ?? 0))} unused GPUs`;
+  const unused = (offer?.quota ?? []).flatMap((row): [string, number][] => {
+    const max = limitOf(row);
+    return max === null || !MAIN.includes(row.resource)
+      ? []
+      : [[row.resource, Math.max(0, max - (row.used ?? 0))]];
+  });
+  const said = countsText(new Map(unused));
+  return said === null ? "the offer" : `${said} not in use`;
+}
+
+function unusedOf({ max, used }: Pick<QuotaView, "max" | "used">): string {
+  const limit = limitOf({ max });
+  return limit === null ? "no limit goes" : `${number(Math.max(0, limit - (used ?? 0)))} unused go`;
 }

@@ -3,8 +3,8 @@ import type { Pool, Reservation } from "@berth/client";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useNow } from "../../app/now.ts";
-import { gpusOf } from "../../facts/describe.ts";
-import { countText, gpusText, number } from "../../format/gpus.ts";
+import { togetherText } from "../../facts/describe.ts";
+import { countText, number } from "../../format/gpus.ts";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -43,11 +43,11 @@ function Rows({
     return [{ pool, now: running, later: mine.filter(({ start }) => start > now) }];
   });
   if (rows.length === 0) return <Empty title="Nothing is booked">In none of the pools.</Empty>;
-  const total = rows.reduce((sum, row) => sum + gpusIn(row.now), 0);
+  const running = togetherText(rows.flatMap((row) => row.now));
   return (
     <>
       <p className={styles["total"]}>
-        <b>{gpusText(total)}</b> now, in {countText(all.length, "booking")} and{" "}
+        <b>{running ?? "Nothing"}</b> now, in {countText(all.length, "booking")} and{" "}
         {countText(rows.length, "pool")}
       </p>
       <div className={styles["panel"]}>
@@ -72,13 +72,8 @@ function Rows({
                 </Link>
               ),
             },
-            { id: "now", name: "GPUs now", end: true, cell: (row) => number(gpusIn(row.now)) },
-            {
-              id: "later",
-              name: "GPUs later",
-              end: true,
-              cell: (row) => number(gpusIn(row.later)),
-            },
+            { id: "now", name: "Now", cell: (row) => togetherText(row.now) ?? "nothing" },
+            { id: "later", name: "Later", cell: (row) => togetherText(row.later) ?? "nothing" },
             {
               id: "bookings",
               name: "Bookings",
@@ -91,11 +86,6 @@ function Rows({
       </div>
     </>
   );
-}
-
-/** Whole GPUs; parts of GPUs and other units are in the bookings' count alone. */
-function gpusIn(reservations: readonly Reservation[]): number {
-  return reservations.reduce((sum, each) => sum + (gpusOf(each) ?? 0), 0);
 }
 
 function NextEnd({ of }: { readonly of: readonly Reservation[] }): ReactNode {

@@ -6,6 +6,8 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useSession } from "../../app/session.tsx";
+import { nounText } from "../../format/units.ts";
+import { BOUNDS, wholeRefusal } from "../../format/whole.ts";
 import { Dialog, DialogFoot } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { Empty, ErrorBox, Loaded } from "../../ui/states.tsx";
@@ -103,7 +105,7 @@ function Form({ sites, first, onClose }: FormProps): ReactNode {
 }
 
 function refusalOf({ class: kind, ownQuota, policy, providerAccountId, sharing }: PoolDraft) {
-  if (ownQuota.trim() !== "" && !/^\d+$/.test(ownQuota.trim())) return "A quota is a whole number.";
+  if (wholeRefusal(ownQuota, BOUNDS.quota) !== null) return "The quota is not as it has to be.";
   if (kind === "provider" && providerAccountId.trim() === "")
     return "A provider pool names the account that its machines are rented with.";
   return Object.keys(errorsOf(policy, sharing)).length === 0
@@ -184,9 +186,11 @@ function PoolFields({ draft, sites, onChange }: PoolFieldsProps): ReactNode {
       <TextField
         label="Own quota"
         type="number"
-        min={0}
+        min={BOUNDS.quota.least}
+        max={BOUNDS.quota.most}
         value={draft.ownQuota}
-        hint={`Of ${booked(draft.sharing)}, for the owner's own bookings`}
+        error={wholeRefusal(draft.ownQuota, BOUNDS.quota)}
+        hint={`Of ${nounText(booked(draft.sharing))}, for the owner's own bookings`}
         onChange={(ownQuota) => onChange({ ownQuota })}
       />
       {draft.class === "provider" && (

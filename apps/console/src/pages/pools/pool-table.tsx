@@ -3,6 +3,7 @@ import type { CapacityRow, Pool, PoolCapacity } from "@berth/client";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { modelText, number } from "../../format/gpus.ts";
+import { resourceCount } from "../../format/units.ts";
 import { Bar } from "../../ui/bar.tsx";
 import type { Part } from "../../ui/bar.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -47,7 +48,9 @@ export function PoolTable({ pools, counts }: PoolTableProps): ReactNode {
             end: true,
             cell: (pool) => {
               const row = rowOf(pool);
-              return row ? `${number(row.available)} of ${number(row.total)}` : "";
+              return row
+                ? `${number(row.available)} of ${resourceCount(row.total, row.resource)}`
+                : "";
             },
           },
           { id: "quota", name: "My quota left", end: true, cell: quotaText },

@@ -1,6 +1,7 @@
 /** One machine by hand, for who has no report at hand. */
 import type { NodeInput } from "@berth/client";
 import type { ReactNode } from "react";
+import { BOUNDS, wholeRefusal } from "../../../format/whole.ts";
 import { Checkbox, TextField } from "../../../ui/field.tsx";
 import styles from "../fleet.module.css";
 
@@ -31,8 +32,8 @@ export const NO_MACHINE: MachineDraft = {
 /** Why it is no machine yet; null: it is one. */
 export function machineRefusal(draft: MachineDraft): string | null {
   if (draft.name.trim() === "") return "A machine has a name.";
-  if (![draft.vcpu, draft.memoryGiB].every((text) => /^\d*$/.test(text.trim())))
-    return "vCPUs and memory are whole numbers.";
+  if ((["vcpu", "memoryGiB"] as const).some((name) => wholeRefusal(draft[name], BOUNDS[name])))
+    return "vCPUs or memory are not as they have to be.";
   const uuids = linesOf(draft.uuids);
   if (new Set(uuids).size < uuids.length) return "A GPU's UUID is there twice.";
   return uuids.length > 0 && draft.model.trim() === "" ? "Say which model its GPUs are." : null;
@@ -76,6 +77,12 @@ export function MachineForm({ draft, onChange }: MachineFormProps): ReactNode {
     value: draft[field],
     onChange: (value: string) => onChange({ ...draft, [field]: value }),
   });
+  const whole = (field: "vcpu" | "memoryGiB") => ({
+    type: "number" as const,
+    min: BOUNDS[field].least,
+    max: BOUNDS[field].most,
+    error: wholeRefusal(draft[field], BOUNDS[field]),
+  });
   return (
     <>
       <div className={styles["pair"]}>
@@ -87,8 +94,8 @@ export function MachineForm({ draft, onChange }: MachineFormProps): ReactNode {
         <TextField {...text("address", "Address")} maxLength={256} placeholder="10.0.0.1" />
         <TextField {...text("rack", "Rack")} maxLength={256} />
         <TextField {...text("model", "GPU model")} placeholder="NVIDIA H100 80GB HBM3" />
-        <TextField {...text("vcpu", "vCPUs")} type="number" min={0} />
-        <TextField {...text("memoryGiB", "Memory, GiB")} type="number" min={0} />
+        <TextField {...text("vcpu", "vCPUs")} {...whole("vcpu")} />
+        <TextField {...text("memoryGiB", "Memory, GiB")} {...whole("memoryGiB")} />
       </div>
       <TextField
         {...text("uuids", "GPU UUIDs")}
