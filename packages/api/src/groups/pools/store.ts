@@ -1,5 +1,5 @@
 /** What the pool methods read from the database. */
-import type { Database } from "@berth/db";
+import { type Database, IS_DUE } from "@berth/db";
 import type {
   PoolConfig,
   PoolId,
@@ -8,6 +8,7 @@ import type {
   SiteId,
   TenantId,
 } from "@berth/domain";
+import type { Dated } from "../with-nothing-due.ts";
 
 /** A quota row with what its tenant uses of it at most, from now on. */
 export interface UsedQuotaRow extends QuotaRow {
@@ -30,34 +31,31 @@ export interface PoolWanted {
   readonly quotasOf: TenantId | null;
 }
 
-/** The pools, by id. One statement, however many. */
-export async function poolRecords(
-  db: Database,
+/** The pools, by id, and whether something in them is over. One statement, however many. */
+export function poolRecords(
+  { sql }: Database,
   wanted: readonly PoolWanted[],
-): Promise<StoredPool[]> {
+): Promise<Dated<StoredPool>[]> {
   const ids = wanted.map((pool) => pool.poolId);
   const payers = wanted.map((pool) => pool.quotasOf);
-  const rows = await db.sql<{ pool: StoredPool }[]>`
-    select jsonb_build_object(
-      'id', p.id, 'tenantId', p.tenant_id, 'siteId', p.site_id, 'region', p.region,
-      'class', p.class, 'gpuModel', p.gpu_model, 'sharing', p.sharing, 'agent', p.agent,
-      'policy', p.policy, 'providerAccountId', p.provider_account_id, 'version', p.version,
-      'archivedAt', p.archived_at, 'createdAt', p.created_at, 'updatedAt', p.updated_at,
-      'seq', (select g.seq from gates g where g.id = p.id),
-      'offers', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'tenantId', o.tenant_id, 'includeDescendants', o.include_descendants,
-          'priority', o.priority)), '[]')
-        from offers o where o.pool_id = p.id and (w.payer is null or o.tenant_id = w.payer)),
-      'quotas', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'tenantId', q.tenant_id, 'resource', q.resource, 'max', q.max, 'used', q.used)), '[]')
-        from quotas q where q.pool_id = p.id and (w.payer is null or q.tenant_id = w.payer))
-    ) as pool
+  return sql<Dated<StoredPool>[]>`
+    select p.id, p.id as "poolId", p.tenant_id as "tenantId", p.site_id as "siteId", p.region, p.class,
+      p.gpu_model as "gpuModel", p.sharing, p.agent, p.policy,
+      p.provider_account_id as "providerAccountId", p.version, p.archived_at as "archivedAt",
+      p.created_at as "createdAt", p.updated_at as "updatedAt", g.seq,
+      ${sql.unsafe(IS_DUE)} as "isDue",
+      (select coalesce(json_agg(offer), '[]') from (
+        select o.tenant_id as "tenantId", o.include_descendants as "includeDescendants", o.priority
+        from offers o
+        where o.pool_id = p.id and (w.payer is null or o.tenant_id = w.payer)) offer) as offers,
+      (select coalesce(json_agg(quota), '[]') from (
+        select q.tenant_id as "tenantId", q.resource, q.max, q.used
+        from quotas q
+        where q.pool_id = p.id and (w.payer is null or q.tenant_id = w.payer)) quota) as quotas
     from unnest(${ids}::text[], ${payers}::text[]) as w(id, payer)
     join pools p on p.id = w.id
+    join gates g on g.id = p.id
     order by p.id`;
-  return rows.map((row) => row.pool);
 }
 
 export interface SiteFacts {
