@@ -2,23 +2,21 @@
  * From contract, catalog and handlers to the router. A method without a row, a row without a handler, or a
  * row that the policies cannot speak of stops the start; the types say the same before that.
  */
-import { type CatalogRow, METHOD_NAMES, catalog, schemasOf } from "@berth/contract";
+import { type CatalogRow, METHOD_NAMES, catalog } from "@berth/contract";
 import type { TenantId } from "@berth/domain";
-import { type AnyTRPCRouter, callTRPCProcedure, tracked } from "@trpc/server";
+import type { AnyTRPCRouter } from "@trpc/server";
 import type { Refused } from "./access/access.ts";
 import { createFamiliar } from "./access/familiar.ts";
 import { createAudit } from "./audit.ts";
-import { type AnyHandler, authorized, handedKind } from "./authorize.ts";
-import type { Answer, Call, Deps, Handlers, Method, Principal } from "./call.ts";
+import { type AnyHandler, handedKind } from "./authorize.ts";
+import type { Answer, Deps, Handlers, Method, Principal } from "./call.ts";
 import { ApiError } from "./errors.ts";
 import { type Feed, createFeed } from "./feed/feed.ts";
-import type { Step } from "./feed/watcher.ts";
 import { handlers as allHandlers } from "./groups/index.ts";
 import { HANDED } from "./handed.ts";
-import { CALLER_MS, inTime, patienceOf } from "./in-time.ts";
-import { checkInputSize } from "./input-size.ts";
-import { parseNodes } from "./parse-nodes.ts";
-import { type ApiContext, procedure, router as makeRouter } from "./trpc.ts";
+import { CALLER_MS, inTime } from "./in-time.ts";
+import { type Perform, performing } from "./perform.ts";
+import { type ApiContext, procedureOf, router as makeRouter } from "./trpc.ts";
 
 /** What is built from; tests leave parts out to see the start refused. */
 export interface Parts {
@@ -54,7 +52,7 @@ export interface Api {
   authenticate(token: string | null, requestId: string): Promise<Principal>;
   /** Whose the token is that was good here not long ago, else null; costs no query and proves nothing. */
   familiar(token: string): TenantId | null;
-  /** The same procedure as over tRPC. @throws whatever `toApiError` reads */
+  /** What the procedure does over tRPC. @throws ApiError */
   invoke(invocation: Invocation): Promise<unknown>;
   readonly feed: Pick<Feed, "announce" | "figures" | "drain">;
   /** Ends the streams, writes what is held back of the audit trail. */
@@ -72,7 +70,8 @@ const NO_TOKEN: Refused = {
 export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
   const feed = createFeed(given.db, given.log);
   const deps: Deps = { ...given, audit: createAudit(given.db, given.log, given.observer), feed };
-  const router = buildRouter(deps, parts);
+  const calls = buildCalls(deps, parts);
+  const router = buildRouter(calls, parts);
   const familiar = createFamiliar();
   const authenticate = async (token: string | null, requestId: string): Promise<Principal> => {
     const found =
@@ -102,15 +101,9 @@ export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
       };
     },
     invoke({ method, rawInput, context, signal, ifMatch }) {
-      return callTRPCProcedure({
-        router,
-        path: method,
-        getRawInput: rawInput,
-        ctx: { ...context, ifMatch },
-        type: kindOf(parts.catalog[method]),
-        signal,
-        batchIndex: 0,
-      });
+      const perform = calls.get(method);
+      if (!perform) throw new Error(`${method} is no method of this server`);
+      return perform({ ctx: { ...context, ifMatch }, rawInput, signal });
     },
     async stop() {
       await Promise.all([feed.stop(), deps.audit.stop()]);
@@ -118,83 +111,27 @@ export function createApi(given: GivenDeps, parts: Parts = SHIPPED): Api {
   };
 }
 
-function kindOf(row: CatalogRow | undefined): "query" | "mutation" | "subscription" {
-  return row?.kind === "read" ? "query" : (row?.kind ?? "query");
+/** Each method as one function. */
+function buildCalls(deps: Deps, parts: Parts): ReadonlyMap<Method, Perform> {
+  return new Map(
+    parts.methods.map((method) => {
+      const row = rowOf(deps, method, parts);
+      return [method, performing(deps, { method, row, handler: handlerOf(method, parts) })];
+    }),
+  );
 }
 
-function buildRouter(deps: Deps, parts: Parts): AnyTRPCRouter {
-  const groups: Record<string, Record<string, ReturnType<typeof toProcedure>>> = {};
-  for (const method of parts.methods) {
+function buildRouter(calls: ReadonlyMap<Method, Perform>, parts: Parts): AnyTRPCRouter {
+  const groups: Record<string, Record<string, ReturnType<typeof procedureOf>>> = {};
+  for (const [method, perform] of calls) {
     const [group = "", name = ""] = method.split(".");
-    (groups[group] ??= {})[name] = toProcedure(deps, method, parts);
+    (groups[group] ??= {})[name] = procedureOf(parts.catalog[method]?.kind ?? "read", perform);
   }
   return makeRouter(
     Object.fromEntries(
       Object.entries(groups).map(([group, record]) => [group, makeRouter(record)]),
     ),
   );
-}
-
-function toProcedure(deps: Deps, method: Method, parts: Parts) {
-  const row = rowOf(deps, method, parts);
-  const handler = handlerOf(method, parts);
-  const { input, output } = schemasOf(method);
-  const taking = procedure
-    .use(async ({ getRawInput, next }) => {
-      checkInputSize(method, await getRawInput());
-      return next();
-    })
-    .input(method === "fleet.putNodes" ? parseNodes : input);
-  const resolve = ({ ctx, input: parsed, signal }: Resolving): Promise<unknown> => {
-    const { principal, requestId, answer, ifMatch, reauthenticate } = ctx;
-    const recheck = async (): Promise<void> => void (await reauthenticate());
-    const nothing = (): void => undefined;
-    const { hangUp = nothing, resting = () => nothing } = ctx;
-    const shown = { answer, signal, ifMatch, recheck, hangUp, resting };
-    const call: Call = { deps, method, principal, requestId, ...shown };
-    return authorized({ row, handler, call, input: parsed });
-  };
-  const inItsTime = (resolving: Resolving): Promise<unknown> => {
-    const { signal: caller, input: parsed } = resolving;
-    const ms = patienceOf(method, parsed);
-    return inTime(ms, (signal) => resolve({ ...resolving, signal }), caller);
-  };
-  if (kindOf(row) === "subscription")
-    return taking.subscription(async (resolving) => stream(await resolve(resolving)));
-  const typed = taking.output(output);
-  return kindOf(row) === "mutation" ? typed.mutation(inItsTime) : typed.query(inItsTime);
-}
-
-/** Each step with its cursor as the id that a broken stream is resumed with. */
-function stream(steps: unknown): AsyncIterableIterator<Tracked, undefined> {
-  // Only a subscription's handler gets here, and its type says what it answers.
-  const source = steps as AsyncIterableIterator<Step, undefined>;
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      const { done, value } = await source.next();
-      return done ? { done, value } : { done: false, value: tracked(value.cursor, value.event) };
-    },
-    async return() {
-      await source.return?.();
-      return { done: true, value: undefined };
-    },
-  };
-}
-
-type Tracked = ReturnType<typeof tracked<Step["event"]>>;
-
-interface Resolving {
-  readonly ctx: Pick<
-    ApiContext,
-    "requestId" | "answer" | "ifMatch" | "reauthenticate" | "hangUp" | "resting"
-  > & {
-    readonly principal: Principal;
-  };
-  readonly input: unknown;
-  readonly signal: AbortSignal | undefined;
 }
 
 function rowOf(deps: Deps, method: Method, parts: Parts): CatalogRow {

@@ -1,13 +1,11 @@
-/**
- * The only place that calls initTRPC. Authentication stands before everything: an input is not even parsed
- * for a caller without a key. Errors leave in one shape, without a stack.
- */
-import { errors } from "@berth/contract";
+/** The only place that calls initTRPC. Errors leave in one shape, without a stack. */
+import { type CatalogRow, errors } from "@berth/contract";
 import { TRPCError, initTRPC } from "@trpc/server";
 import superjson from "superjson";
 import type { Answer, Log, Principal } from "./call.ts";
 import { MARK_MS } from "./feed/watcher.ts";
-import { type ApiError, logFields, toApiError, toWire } from "./errors.ts";
+import { toApiError, toWire } from "./errors.ts";
+import type { Perform } from "./perform.ts";
 import { readInput } from "./plain-input.ts";
 
 /** What the transport knows of one request; made by `createApi().context`. */
@@ -51,32 +49,24 @@ const t = initTRPC.context<ApiContext>().create({
 
 export const router = t.router;
 
-/** The one base of every procedure: authenticate, then parse, then the chain in authorize.ts. */
-export const procedure = t.procedure.use(async ({ ctx, next, path }) => {
-  const decide = async () => {
-    try {
-      const principal = await ctx.authenticate();
-      const result = await next({ ctx: { principal } });
-      return result.ok ? result : { ...result, error: wrapped(result.error, ctx, path) };
-    } catch (thrown) {
-      throw wrapped(thrown, ctx, path);
-    }
-  };
-  return ctx.around ? ctx.around(path, decide) : decide();
-});
-
-/** tRPC picks its codes from its own error class; what was unexpected is logged here, once. */
-function wrapped(thrown: unknown, ctx: ApiContext, path: string): TRPCError {
-  const cause = toApiError(thrown);
-  if (cause.code === "INTERNAL" || cause.code === "UNAVAILABLE") logFailure(cause, ctx, path);
-  return new TRPCError({ code: errors[cause.code].trpc, message: cause.publicMessage, cause });
+/** A procedure of tRPC around the function that every surface runs. */
+export function procedureOf(kind: CatalogRow["kind"], perform: Perform) {
+  const performed = t.procedure.use(async ({ ctx, getRawInput, signal, next }) => {
+    const asked = { ctx, rawInput: getRawInput, signal };
+    const output = await perform(asked).catch((thrown: unknown) => {
+      throw wrapped(thrown);
+    });
+    return next({ ctx: { output } });
+  });
+  const answer = ({ ctx }: { readonly ctx: { readonly output: unknown } }): unknown => ctx.output;
+  if (kind === "mutation") return performed.mutation(answer);
+  if (kind === "read") return performed.query(answer);
+  // What `perform` answers for one is a stream of steps.
+  return performed.subscription((resolving) => answer(resolving) as AsyncIterable<unknown>);
 }
 
-function logFailure(error: ApiError, ctx: ApiContext, method: string): void {
-  const fields = { requestId: ctx.requestId, method, ...logFields(error) };
-  if (error.code === "INTERNAL") ctx.log.error(fields, "a call failed");
-  // Nothing is wrong with the server, and callers hang up as often as they like.
-  else if (error.cause instanceof Error && error.cause.name === "Cancelled")
-    ctx.log.info({ requestId: ctx.requestId, method }, "the caller went away before the answer");
-  else ctx.log.warn(fields, "a call could not be answered");
+/** tRPC picks its codes from its own error class. */
+function wrapped(thrown: unknown): TRPCError {
+  const cause = toApiError(thrown);
+  return new TRPCError({ code: errors[cause.code].trpc, message: cause.publicMessage, cause });
 }

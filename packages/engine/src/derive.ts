@@ -1,6 +1,6 @@
 /** Derived ids: the same facts give the same id, on every server and after every restart. */
 import { type DeriveId, derivedId } from "@berth/domain";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /**
  * `<prefix>_` + SHA-256 of a JSON array that starts with a domain tag. JSON keeps the parts apart: tenant
@@ -8,5 +8,5 @@ import { createHash } from "node:crypto";
  */
 export const derive: DeriveId = (prefix, tag, parts) => {
   const text = JSON.stringify([`berth/${prefix}/${tag}`, ...parts]);
-  return derivedId(prefix, createHash("sha256").update(text).digest());
+  return derivedId(prefix, hash("sha256", text, "buffer"));
 };

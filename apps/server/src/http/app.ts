@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { type Api, ApiError, logFields } from "@berth/api";
 import { API_VERSION } from "@berth/contract";
-import helmet from "@fastify/helmet";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import helmet from "helmet";
 import type { Logger } from "pino";
 import { createAdmission } from "./admission.ts";
 import { refused } from "./calls.ts";
@@ -100,7 +100,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest("trace", null);
   app.decorateRequest("turn", null);
   watch(app, options);
-  await headers(app, options);
+  headers(app, options);
   // Outside of the surfaces nobody reads a body: what is asked there is answered by its address alone.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
@@ -146,16 +146,19 @@ function issuerOf(oidc: AppOptions["oidc"]): string[] {
   return [oidc.settings.issuer, ...(oidc.tokenUri === null ? [] : [oidc.tokenUri])];
 }
 
+/** The library itself, made once: Fastify's plugin makes it anew for every request, and parses the directives again. */
+const protect = helmet({
+  // Over plain HTTP it says nothing, and behind a proxy that speaks HTTPS it is said below.
+  strictTransportSecurity: false,
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
+  },
+});
+
 /** What stands on every answer. */
-async function headers(app: FastifyInstance, { draining }: AppOptions): Promise<void> {
-  await app.register(helmet, {
-    // Over plain HTTP it says nothing, and behind a proxy that speaks HTTPS it is said below.
-    strictTransportSecurity: false,
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
-    },
-  });
+function headers(app: FastifyInstance, { draining }: AppOptions): void {
+  app.addHook("onRequest", (request, reply, done) => protect(request.raw, reply.raw, () => done()));
   app.addHook("onRequest", (request, reply, done) => {
     if (request.protocol === "https") void reply.header("strict-transport-security", HSTS);
     // Answers are of the caller and of the moment; what may be kept says so itself.

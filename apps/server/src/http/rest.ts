@@ -1,6 +1,6 @@
 /**
  * `POST /api/compute/{group}/{method}`: JSON in, JSON out, a static route a method, through the same
- * procedures as tRPC. Errors are problems.
+ * function as tRPC's procedure. Errors are problems.
  */
 import { type Api, type ApiContext, ApiError, toApiError } from "@berth/api";
 import { METHOD_NAMES, type MethodName, VERSION_BESIDE, catalog, schemasOf } from "@berth/contract";

@@ -143,7 +143,7 @@ class SqlPoolStore implements PoolStore {
   }
 
   async dueAmong(gateIds: readonly GateId[]): Promise<GateId[]> {
-    const rows = await this.#read<{ gateId: GateId }>(queries.DUE_AMONG_QUERY, [json(gateIds)]);
+    const rows = await this.#read<{ gateId: GateId }>(queries.DUE_AMONG_QUERY, [[...gateIds]]);
     return rows.map(({ gateId }) => gateId);
   }
 

@@ -128,11 +128,14 @@ export const DUE_QUERY = `select d.gate_id as "gateId", c.now - d.next_at as "la
   join pool_due d on d.next_at <= (select berth.now_ms())
   order by d.next_at limit $1`;
 
-/** $1 gates, as a JSON array */
+/** Whether something is due in the gate `g`, for reads of other rows that ask along with them. */
+export const IS_DUE = `(
+  exists (select 1 from pool_due d where d.gate_id = g.id and d.next_at <= (select berth.now_ms()))
+  or g.grace_to < (select outage_to from clock limit 1))`;
+
+/** $1 gates */
 export const DUE_AMONG_QUERY = `select g.id as "gateId"
-  from jsonb_array_elements_text($1::jsonb) a (id) join gates g on g.id = a.id
-  left join pool_due d on d.gate_id = g.id left join ${CLOCK} on true
-  where d.next_at <= (select berth.now_ms()) or g.grace_to < c.outage_to`;
+  from unnest($1::text[]) a (id) join gates g on g.id = a.id where ${IS_DUE}`;
 
 /** $1 server */
 export const BEAT_QUERY = `select berth_beat_v1($1) as beat`;

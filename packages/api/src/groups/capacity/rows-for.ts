@@ -2,6 +2,7 @@
 import { type RollupRow, type TenantId, rollupFor } from "@berth/domain";
 import type { PoolId } from "@berth/domain";
 import type { Call } from "../../call.ts";
+import { withNothingDue } from "../with-nothing-due.ts";
 import { type CountedRow, type PoolRows, poolRows } from "./store.ts";
 
 /** By pool id, with nothing in them that is over. Stored counts will do where no units are set aside. */
@@ -10,8 +11,8 @@ export async function rowsFor(
   tenantId: TenantId,
   ids: readonly PoolId[],
 ): Promise<PoolRows[]> {
-  await call.deps.engine.settle(ids);
-  const pools = await poolRows(call.deps.db, ids);
+  const { db, engine } = call.deps;
+  const pools = await withNothingDue(engine, () => poolRows(db, ids));
   return Promise.all(
     pools.map(async (pool) => (pool.setAside ? seenBy(call, tenantId, pool) : pool)),
   );

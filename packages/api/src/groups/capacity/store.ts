@@ -1,6 +1,8 @@
 /** What the capacity methods read from the database: the counted rows. */
-import type { Database } from "@berth/db";
+import { type Database, IS_DUE } from "@berth/db";
 import type { PoolId, RollupRow, SiteId } from "@berth/domain";
+import { keepingRows } from "../kept-rows.ts";
+import type { Dated } from "../with-nothing-due.ts";
 
 export interface CountedRow extends RollupRow {
   readonly updatedAt: number;
@@ -16,25 +18,30 @@ export interface PoolRows {
   readonly setAside: boolean;
 }
 
-/** The rows of the pools, by pool id. One statement, however many. */
-export async function poolRows(db: Database, ids: readonly PoolId[]): Promise<PoolRows[]> {
-  const found = await db.sql<{ pool: PoolRows }[]>`
-    select jsonb_build_object(
-      'poolId', p.id, 'siteId', p.site_id,
-      'seq', (select g.seq from gates g where g.id = p.id),
-      'setAside', exists (
-        select 1 from unit_reservations u where u.gate_id = p.id and u.ended_at is null),
-      'rows', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'resource', r.resource, 'total', r.total, 'allocatable', r.allocatable,
-          'allocated', r.allocated, 'reserved', r.reserved, 'available', r.available,
-          'provisioning', r.provisioning, 'unhealthy', r.unhealthy,
-          'maintenance', r.maintenance, 'unreachable', r.unreachable,
-          'updatedAt', r.updated_at)), '[]')
-        from rollups r where r.pool_id = p.id)
-    ) as pool
-    from pools p
-    where p.id = any(${ids as PoolId[]}::text[])
+type Read = Omit<PoolRows, "poolId" | "seq">;
+
+const keptRows = keepingRows<PoolRows>();
+
+/** The rows of the pools, by pool id, and whether something in them is over. One statement, however many. */
+export async function poolRows(db: Database, ids: readonly PoolId[]): Promise<Dated<PoolRows>[]> {
+  const { sql } = db;
+  const known = keptRows(db, ids);
+  const found = await sql<{ poolId: PoolId; seq: number; isDue: boolean; read: Read | null }[]>`
+    select p.id as "poolId", g.seq, ${sql.unsafe(IS_DUE)} as "isDue",
+      case when g.seq is distinct from asked.seq then json_build_object(
+        'siteId', p.site_id,
+        'setAside', exists (
+          select 1 from unit_reservations u where u.gate_id = p.id and u.ended_at is null),
+        'rows', (select coalesce(json_agg(counted), '[]') from (
+          select r.resource, r.total, r.allocatable, r.allocated, r.reserved, r.available, r.provisioning,
+            r.unhealthy, r.maintenance, r.unreachable, r.updated_at as "updatedAt"
+          from rollups r where r.pool_id = p.id) counted)) end as read
+    from unnest(${ids as PoolId[]}::text[], ${known.seqs as number[]}::int8[]) asked (id, seq)
+    join pools p on p.id = asked.id
+    join gates g on g.id = p.id
     order by p.id`;
-  return found.map((row) => row.pool);
+  return found.map(({ poolId, seq, isDue, read }) => {
+    const row = known.settle(poolId, read && { ...read, poolId, seq });
+    return { ...row, isDue };
+  });
 }

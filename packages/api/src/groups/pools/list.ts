@@ -2,6 +2,7 @@
 import type { Handler } from "../../call.ts";
 import { visiblePools } from "../../visibility.ts";
 import { allowedPools } from "../allowed-pools.ts";
+import { withNothingDue } from "../with-nothing-due.ts";
 import { poolRecords } from "./store.ts";
 import { poolView, wanted } from "./view.ts";
 
@@ -12,11 +13,9 @@ export const list: Handler<"pools.list"> = {
     const pools = allowedPools(call, scope, { action: "compute:pools:read", pools: seen });
     const sights = new Map(pools.map((pool) => [pool.poolId, pool]));
 
-    // 2. What is over counts in no quota any more.
-    await call.deps.engine.settle([...sights.keys()]);
-
-    // 3. The pools, each as this tenant sees it.
-    const records = await poolRecords(call.deps.db, pools.map(wanted));
+    // 2. The pools, each as this tenant sees it. What is over counts in no quota any more.
+    const { db, engine } = call.deps;
+    const records = await withNothingDue(engine, () => poolRecords(db, pools.map(wanted)));
     return {
       pools: records.flatMap((record) => {
         const sight = sights.get(record.id);

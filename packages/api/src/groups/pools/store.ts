@@ -1,5 +1,5 @@
 /** What the pool methods read from the database. */
-import type { Database } from "@berth/db";
+import { type Database, IS_DUE } from "@berth/db";
 import type {
   PoolConfig,
   PoolId,
@@ -8,6 +8,8 @@ import type {
   SiteId,
   TenantId,
 } from "@berth/domain";
+import { keepingRows } from "../kept-rows.ts";
+import type { Dated } from "../with-nothing-due.ts";
 
 /** A quota row with what its tenant uses of it at most, from now on. */
 export interface UsedQuotaRow extends QuotaRow {
@@ -30,35 +32,47 @@ export interface PoolWanted {
   readonly quotasOf: TenantId | null;
 }
 
-/** The pools, by id. One statement, however many. */
+type Read = Omit<StoredPool, "seq">;
+
+const keptRecords = keepingRows<StoredPool>();
+
+/** The pools, by id, and whether something in them is over. One statement, however many. */
 export async function poolRecords(
   db: Database,
   wanted: readonly PoolWanted[],
-): Promise<StoredPool[]> {
+): Promise<Dated<StoredPool>[]> {
+  const { sql } = db;
+  const keys = wanted.map(keyOf);
+  const known = keptRecords(db, keys);
   const ids = wanted.map((pool) => pool.poolId);
   const payers = wanted.map((pool) => pool.quotasOf);
-  const rows = await db.sql<{ pool: StoredPool }[]>`
-    select jsonb_build_object(
-      'id', p.id, 'tenantId', p.tenant_id, 'siteId', p.site_id, 'region', p.region,
-      'class', p.class, 'gpuModel', p.gpu_model, 'sharing', p.sharing, 'agent', p.agent,
-      'policy', p.policy, 'providerAccountId', p.provider_account_id, 'version', p.version,
-      'archivedAt', p.archived_at, 'createdAt', p.created_at, 'updatedAt', p.updated_at,
-      'seq', (select g.seq from gates g where g.id = p.id),
-      'offers', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'tenantId', o.tenant_id, 'includeDescendants', o.include_descendants,
-          'priority', o.priority)), '[]')
-        from offers o where o.pool_id = p.id and (w.payer is null or o.tenant_id = w.payer)),
-      'quotas', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'tenantId', q.tenant_id, 'resource', q.resource, 'max', q.max, 'used', q.used)), '[]')
-        from quotas q where q.pool_id = p.id and (w.payer is null or q.tenant_id = w.payer))
-    ) as pool
-    from unnest(${ids}::text[], ${payers}::text[]) as w(id, payer)
+  const found = await sql<{ n: number; seq: number; isDue: boolean; read: Read | null }[]>`
+    select w.n, g.seq, ${sql.unsafe(IS_DUE)} as "isDue",
+      case when g.seq is distinct from w.seq then json_build_object(
+        'id', p.id, 'tenantId', p.tenant_id, 'siteId', p.site_id, 'region', p.region,
+        'class', p.class, 'gpuModel', p.gpu_model, 'sharing', p.sharing, 'agent', p.agent,
+        'policy', p.policy, 'providerAccountId', p.provider_account_id, 'version', p.version,
+        'archivedAt', p.archived_at, 'createdAt', p.created_at, 'updatedAt', p.updated_at,
+        'offers', (select coalesce(json_agg(offer), '[]') from (
+          select o.tenant_id as "tenantId", o.include_descendants as "includeDescendants", o.priority
+          from offers o
+          where o.pool_id = p.id and (w.payer is null or o.tenant_id = w.payer)) offer),
+        'quotas', (select coalesce(json_agg(quota), '[]') from (
+          select q.tenant_id as "tenantId", q.resource, q.max, q.used
+          from quotas q
+          where q.pool_id = p.id and (w.payer is null or q.tenant_id = w.payer)) quota)) end as read
+    from unnest(${ids}::text[], ${payers}::text[], ${known.seqs as number[]}::int8[])
+      with ordinality w (id, payer, seq, n)
     join pools p on p.id = w.id
+    join gates g on g.id = p.id
     order by p.id`;
-  return rows.map((row) => row.pool);
+  return found.map(({ n, seq, isDue, read }) => {
+    const record = known.settle(keys[n - 1] ?? "", read && { ...read, seq });
+    return { ...record, poolId: record.id, isDue };
+  });
 }
+
+const keyOf = ({ poolId, quotasOf }: PoolWanted): string => `${poolId} ${quotasOf ?? ""}`;
 
 export interface SiteFacts {
   readonly tenantId: TenantId;

@@ -5,6 +5,7 @@ import type { PoolId } from "@berth/domain";
 import { type Engine, createEngine } from "@berth/engine";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Method } from "../../call.ts";
+import { toApiError } from "../../errors.ts";
 import { type Api, createApi } from "../../root.ts";
 import { HOUR } from "../test-kit.ts";
 import { type Fence, type Machine, UnitsApi, of } from "./test-kit.ts";
@@ -41,8 +42,7 @@ async function call(method: Method, input: Loose): Promise<Loose | string> {
       context: server.context({ token: admin, requestId: "race" }),
     })) as Loose;
   } catch (error) {
-    const { cause } = error as { cause?: { code?: string } };
-    return cause?.code ?? "INTERNAL";
+    return toApiError(error).code;
   }
 }
 

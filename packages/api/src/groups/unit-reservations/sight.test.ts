@@ -138,7 +138,7 @@ describe("a unit reservation", () => {
           rawInput: () => Promise.resolve(inputOf(call, machine, made)),
           context: api.context({ token, requestId: "off" }),
         });
-        await expect(refused).rejects.toMatchObject({ cause: { code: "INVALID_STATE" } });
+        await expect(refused).rejects.toMatchObject({ code: "INVALID_STATE" });
       }
     await api.stop();
   });
