@@ -1,10 +1,12 @@
 /**
  * `pnpm console:shots [FOLDER]`: a picture of every page of the console on the example's fleet, light and dark, wide and
- * narrow, full, empty and failing. For people to look at: nothing is compared.
+ * narrow, full, empty and failing. For people to look at: nothing is compared. With `--documented` the four that README
+ * and docs show are taken instead, into their folder there.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
+import { parseArgs } from "node:util";
 import { createBerth } from "@berth/client";
 import { withBerth } from "@berth/client/testing";
 import type { TestBerth } from "@berth/client/testing";
@@ -12,7 +14,12 @@ import { chromium } from "playwright-core";
 import type { Browser } from "playwright-core";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
-const FOLDER = path.resolve(process.argv[2] ?? path.join(ROOT, "apps/console/shots"));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { documented: { type: "boolean", default: false } },
+});
+const USUAL = values.documented ? "apps/docs/pictures" : "apps/console/shots";
+const FOLDER = path.resolve(positionals[0] ?? path.join(ROOT, USUAL));
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const THEMES = ["light", "dark"] as const;
 const WIDTHS = [1_440, 375] as const;
@@ -24,7 +31,10 @@ interface Shot {
   readonly path: string;
   readonly state: (typeof STATES)[number];
   readonly theme: (typeof THEMES)[number];
-  readonly width: (typeof WIDTHS)[number];
+  /** Pixels. */
+  readonly width: number;
+  /** The heading that is scrolled to; absent: the page's top. */
+  readonly from?: string;
 }
 
 function* shots(pages: Readonly<Record<string, string>>): Generator<Shot> {
@@ -32,6 +42,17 @@ function* shots(pages: Readonly<Record<string, string>>): Generator<Shot> {
     for (const state of STATES)
       for (const theme of THEMES)
         for (const width of WIDTHS) yield { name, path: at, state, theme, width };
+}
+
+/** As the pages show them: narrower, so that text can be read there. */
+function documented(pages: Readonly<Record<string, string>>): Shot[] {
+  const full = { state: "full", width: 1_200, theme: "light" } as const;
+  return [
+    { ...full, name: "overview", path: pages["overview"] ?? "" },
+    { ...full, name: "book", path: pages["book-not"] ?? "" },
+    { ...full, name: "calendar", path: pages["calendar"] ?? "" },
+    { ...full, name: "map", path: pages["pool"] ?? "", theme: "dark", from: "Nodes" },
+  ];
 }
 
 /** Bookings of today and of next week, and some that do not fit: a calendar with something on it. */
@@ -74,7 +95,12 @@ async function take(browser: Browser, server: TestBerth, shot: Shot): Promise<vo
   const loading = page.getByRole("status", { name: /^Loading/ });
   for (const each of await loading.all())
     await each.waitFor({ state: "detached", timeout: WAIT_MS });
-  const file = `${shot.name}-${shot.state}-${shot.theme}-${shot.width}.png`;
+  if (shot.from !== undefined) {
+    const part = page.getByRole("region", { name: shot.from });
+    await part.evaluate((element: { scrollIntoView(): void }) => element.scrollIntoView());
+  }
+  const which = values.documented ? "" : `-${shot.state}-${shot.theme}-${shot.width}`;
+  const file = `${shot.name}${which}.png`;
   await page.screenshot({ path: path.join(FOLDER, file), fullPage: shot.width === 375 });
   await context.close();
 }
@@ -100,7 +126,7 @@ try {
     fleet: "/fleet",
     activity: "/activity",
   };
-  for (const shot of shots(pages)) {
+  for (const shot of values.documented ? documented(pages) : shots(pages)) {
     await take(browser, server, shot);
     taken += 1;
   }

@@ -35,7 +35,7 @@ export function Calendar(): ReactNode {
   );
   return (
     <>
-      <div className={styles["filters"]}>
+      <div className={styles["shown"]}>
         <Segmented
           label="A lane is"
           bare
