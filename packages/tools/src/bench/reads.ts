@@ -57,7 +57,8 @@ async function timed(caller: Caller, { input, method }: Asked, calls: number): P
   return took;
 }
 
-const WARMING = 20;
+/** PostgreSQL plans a statement five times on each of a server's connections before it keeps the plan. */
+const WARMING = 100;
 
 function figuresOf(id: string, took: readonly number[], must: number): Figure[] {
   const [cold = Number.NaN] = took;
