@@ -22,6 +22,15 @@ export const KIND_TEXT: Readonly<Record<SpanKind, string>> = {
   maintenance: "maintenance",
 };
 
+/** What differs besides the colour. A letter of the bar's own text: a pseudo-element of each bar is a box more. */
+export const KIND_GLYPH: Readonly<Record<SpanKind, string>> = {
+  mine: "●",
+  spot: "~",
+  booked: "■",
+  withheld: "▨",
+  maintenance: "×",
+};
+
 /** What all lanes share. */
 export interface LaneView {
   readonly window: TimeWindow;
@@ -57,7 +66,7 @@ export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: Ro
         )
     : undefined;
   const { drag, onPointerDown } = useDrag(draw);
-  // The same rectangles as long as nothing moved: when only the tab stop goes on, one bar is drawn anew, not all.
+  // The same rectangles as long as nothing moved.
   const rects = useMemo(() => rectsOf(stacked, window, width), [stacked, window, width]);
   const height = rows * ROW_PX + 2 * PAD_PX;
   return (
@@ -100,7 +109,7 @@ function bar(rect: Rect, { lane, isStop, view }: BarPlace): ReactNode {
   const { cut, left, row, span, width } = rect;
   const when = rangeText(span, view.zone);
   const hasText = width > 58;
-  const room = hasText ? null : styles[width > 13 ? "glyphOnly" : "bare"];
+  const glyph = width > 13 ? KIND_GLYPH[span.kind] : null;
   const isSelected = span.reservationId !== null && span.reservationId === view.selected;
   return (
     <button
@@ -109,7 +118,7 @@ function bar(rect: Rect, { lane, isStop, view }: BarPlace): ReactNode {
       className={cx(
         styles["bar"],
         styles[span.kind],
-        room,
+        hasText ? null : styles["short"],
         cut.start && styles["cutStart"],
         cut.end && styles["cutEnd"],
       )}
@@ -120,7 +129,7 @@ function bar(rect: Rect, { lane, isStop, view }: BarPlace): ReactNode {
       tabIndex={isStop ? 0 : -1}
       style={row === 0 ? { left, width } : { left, width, top: PAD_PX + row * ROW_PX }}
     >
-      {hasText ? span.label : null}
+      {hasText ? `${glyph} ${span.label}` : glyph}
     </button>
   );
 }
