@@ -24,7 +24,7 @@ export {
 export { printSchema } from "./print-schema.ts";
 export { SlotPool, type SlotTransaction } from "./slot-pool.ts";
 export { createPoolStore } from "./store/pool-store.ts";
-export { IS_DUE } from "./store/queries.ts";
+export { isDue } from "./store/is-due.ts";
 export type {
   ApplyOutcome,
   Beat,

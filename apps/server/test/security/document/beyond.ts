@@ -73,7 +73,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: [...BOOKING, ...POLICY],
-    issue: /^(?:the duration is )?(?:too short|at least 1)/,
+    issue: /^(?:(?:the|a) duration is )?(?:too short|at least 1)/,
     said: "A length of time of at least 1 s",
   },
   { of: ["reservations.extend"], issue: /end/, said: "not before the present one" },

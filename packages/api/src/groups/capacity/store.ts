@@ -1,5 +1,5 @@
 /** What the capacity methods read from the database: the counted rows. */
-import { type Database, IS_DUE } from "@berth/db";
+import { type Database, isDue } from "@berth/db";
 import type { PoolId, RollupRow, SiteId } from "@berth/domain";
 import { keepingRows } from "../kept-rows.ts";
 import type { Dated } from "../with-nothing-due.ts";
@@ -27,7 +27,7 @@ export async function poolRows(db: Database, ids: readonly PoolId[]): Promise<Da
   const { sql } = db;
   const known = keptRows(db, ids);
   const found = await sql<{ poolId: PoolId; seq: number; isDue: boolean; read: Read | null }[]>`
-    select p.id as "poolId", g.seq, ${sql.unsafe(IS_DUE)} as "isDue",
+    select p.id as "poolId", g.seq, ${isDue(db)} as "isDue",
       case when g.seq is distinct from asked.seq then json_build_object(
         'siteId', p.site_id,
         'setAside', exists (

@@ -1,5 +1,5 @@
 /** What the pool methods read from the database. */
-import { type Database, IS_DUE } from "@berth/db";
+import { type Database, isDue } from "@berth/db";
 import type {
   PoolConfig,
   PoolId,
@@ -47,7 +47,7 @@ export async function poolRecords(
   const ids = wanted.map((pool) => pool.poolId);
   const payers = wanted.map((pool) => pool.quotasOf);
   const found = await sql<{ n: number; seq: number; isDue: boolean; read: Read | null }[]>`
-    select w.n, g.seq, ${sql.unsafe(IS_DUE)} as "isDue",
+    select w.n, g.seq, ${isDue(db)} as "isDue",
       case when g.seq is distinct from w.seq then json_build_object(
         'id', p.id, 'tenantId', p.tenant_id, 'siteId', p.site_id, 'region', p.region,
         'class', p.class, 'gpuModel', p.gpu_model, 'sharing', p.sharing, 'agent', p.agent,
