@@ -6,6 +6,7 @@ import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import type { Range } from "@tanstack/react-virtual";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { ReactNode } from "react";
+import type { Moment } from "../format/free.ts";
 import { nameOnHover } from "../ui/name-on-hover.ts";
 import type { Cell, CellRow } from "./cells.ts";
 import styles from "./gpu-map.module.css";
@@ -20,6 +21,8 @@ export interface GpuMapProps {
   readonly label: string;
   readonly rows: readonly CellRow[];
   readonly zone: string;
+  /** The rows are of this moment; absent: now. */
+  readonly moment?: Moment;
   /** The selected reservation: all of its cells are lit. */
   readonly selected: string | null;
   onSelect(cell: Cell, row: CellRow): void;
@@ -34,14 +37,15 @@ const GROUP_PX = 30;
 
 export function GpuMap(props: GpuMapProps): ReactNode {
   const { label, rows, zone, selected, onSelect, groupName, marked } = props;
-  const lines = useMemo(() => linesOf(rows), [rows]);
+  const { moment = "now" } = props;
+  const lines = useMemo(() => linesOf(rows, moment), [rows, moment]);
   const box = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string | null>(null);
   const activeAt = active === null ? -1 : lines.findIndex((line) => holds(line, active));
   const virtual = useLines(lines, box, activeAt);
   const view = useMemo<MapView>(
-    () => ({ zone, selected, marked: marked ?? NONE, onSelect, onFocus: setActive }),
-    [zone, selected, marked, onSelect],
+    () => ({ zone, moment, selected, marked: marked ?? NONE, onSelect, onFocus: setActive }),
+    [zone, moment, selected, marked, onSelect],
   );
   const shown = virtual.getVirtualItems();
   const stop = activeAt === -1 ? firstCell(lines, shown) : active;

@@ -1,4 +1,5 @@
 /** The rows of the map with a line before each group. Rows come sorted by group. */
+import type { Moment } from "../format/free.ts";
 import { countText } from "../format/gpus.ts";
 import { freeOf } from "./cells.ts";
 import type { CellRow } from "./cells.ts";
@@ -11,12 +12,12 @@ export type MapLine =
       /** "" for nodes that are in none. */
       readonly group: string;
       readonly nodes: number;
-      /** `19 of 32 GPUs free`. */
+      /** `19 of 32 GPUs free now`. */
       readonly free: string;
     };
 
 /** Without lines between when there is but one group that has no name. */
-export function linesOf(rows: readonly CellRow[]): MapLine[] {
+export function linesOf(rows: readonly CellRow[], moment: Moment): MapLine[] {
   const groups = Map.groupBy(rows, ({ group }) => group);
   if (groups.size === 1 && groups.has("")) return rows.map((row) => ({ kind: "node", row }));
   return [...groups].flatMap(([group, members]): MapLine[] => {
@@ -24,7 +25,7 @@ export function linesOf(rows: readonly CellRow[]): MapLine[] {
     const header = {
       group,
       nodes: members.length,
-      free: `${free} of ${countText(all, noun)} free`,
+      free: `${free} of ${countText(all, noun)} free ${moment}`,
     };
     return [
       { kind: "group", ...header },

@@ -1,6 +1,7 @@
 /** The rows of the GPU map. */
 import { memo } from "react";
 import type { ReactNode } from "react";
+import type { Moment } from "../format/free.ts";
 import { countText } from "../format/gpus.ts";
 import { timeText } from "../format/time.ts";
 import type { Cell, CellRow } from "./cells.ts";
@@ -12,6 +13,7 @@ import { LOOKS, cellName, freeText, nextChange } from "./words.ts";
 /** What all rows share. */
 export interface MapView {
   readonly zone: string;
+  readonly moment: Moment;
   readonly selected: string | null;
   readonly marked: ReadonlySet<string>;
   onSelect(cell: Cell, row: CellRow): void;
@@ -69,7 +71,7 @@ export const NodeRow = memo(function NodeRow({ row, view, at, top, tabStop }: Ro
         ))}
       </div>
       <div role="gridcell" className={styles["facts"]}>
-        <b>{isOut ? row.nodeState : freeText(row)}</b>
+        <b>{isOut ? row.nodeState : freeText(row, view.moment)}</b>
         {!isOut && next !== null && ` · next change ${timeText(next, view.zone)}`}
       </div>
     </div>

@@ -1,5 +1,7 @@
 /** What the states of a cell are called and drawn as: one list for cells, their names and the key. */
 import { shortId } from "../facts/describe.ts";
+import { freeAt } from "../format/free.ts";
+import type { Moment } from "../format/free.ts";
 import { timeText } from "../format/time.ts";
 import { freeOf, partsFree } from "./cells.ts";
 import type { Cell, CellRow, CellState } from "./cells.ts";
@@ -41,10 +43,10 @@ function stateText({ reservationId, state, until }: Cell, zone: string): string 
 
 const FAR = Date.UTC(2200, 0, 1);
 
-/** How much of a row can be booked now, as `3 of 8 free` or `2 of 3 parts free`. */
-export function freeText({ cells }: CellRow): string {
-  const { all, free, noun } = freeOf(cells);
-  return `${free} of ${all} ${noun === "part" ? "parts " : ""}free`;
+/** How much of a row is free at the map's moment, as `3 of 8 free now` or `2 of 3 parts free then`. */
+export function freeText({ cells }: CellRow, moment: Moment): string {
+  const { noun, ...counted } = freeOf(cells);
+  return freeAt({ ...counted, noun: noun === "part" ? "parts" : "" }, moment);
 }
 
 /** When something changes next on a node; null when nothing is known to. */

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { useNow } from "../../app/now.ts";
 import { useZone } from "../../app/zone.tsx";
 import { durationText } from "../../format/duration.ts";
+import { UNBOOKED } from "../../format/free.ts";
 import { number } from "../../format/gpus.ts";
 import { Checkbox, Segmented, Select, TextField } from "../../ui/field.tsx";
 import type { Choice } from "../../ui/field.tsx";
@@ -50,7 +51,7 @@ export function BookFields(props: BookFieldsProps): ReactNode {
         value={pool.id}
         choices={bookable.map(({ pool: each, free }) => ({
           value: each.id,
-          name: `${poolName(each)} (${number(free)} free)`,
+          name: `${poolName(each)} (${number(free)} ${UNBOOKED})`,
         }))}
         onChange={onPool}
       />

@@ -66,6 +66,7 @@ export function Candidates({ pool, quoting }: CandidatesProps): ReactNode {
                 label={first.size === 0 ? "GPUs of the pool" : "Nodes that could take it"}
                 rows={rows}
                 zone={zone}
+                moment={answer === null ? "now" : "then"}
                 selected={null}
                 marked={marked}
                 groupName="rack"

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { mainRow, mineNow, partsOf, splitOf, sumOf, sumsByResource } from "./counts.ts";
+import { KEYS, mainRow, mineNow, partsOf, splitOf, sumOf, sumsByResource } from "./counts.ts";
 
 const row = { total: 96, allocatable: 90, allocated: 17, reserved: 12, available: 63 };
 
@@ -7,6 +7,13 @@ it("the parts of a bar add up to the whole, though a unit may be booked now and 
   const split = splitOf(row, 5);
   expect(split).toEqual({ total: 96, mine: 5, others: 12, later: 10, free: 63, down: 6 });
   expect(partsOf(split).reduce((sum, { count }) => sum + count, 0)).toBe(96);
+});
+
+it("what is free now and later is never called merely free, which the map says of a moment", () => {
+  const names = partsOf(splitOf(row)).map(({ name }) => name);
+  expect(names).toContain("free now and later");
+  expect(names).not.toContain("free");
+  expect(KEYS.map(({ name }) => name)).not.toContain("free");
 });
 
 it("more of one's own than is booked is not shown: the counts are a moment apart", () => {

@@ -1,6 +1,7 @@
 /** Counted rows as parts of a bar. Pure. The parts add up to the whole: what is booked now and later is counted now. */
 import type { CapacityRow, ModelTotals, PoolCapacity, Reservation } from "@berth/client";
 import { countOf } from "../../facts/describe.ts";
+import { RESERVED, UNBOOKED } from "../../format/free.ts";
 import type { Part } from "../../ui/bar.tsx";
 
 type Counted = Pick<ModelTotals, "total" | "allocatable" | "allocated" | "available">;
@@ -54,8 +55,8 @@ export function sumOf(splits: readonly Split[]): Split {
 export const KEYS: readonly Pick<Part, "fill" | "name">[] = [
   { fill: "mine", name: "mine now" },
   { fill: "booked", name: "others now" },
-  { fill: "later", name: "reserved or set aside" },
-  { fill: "free", name: "free" },
+  { fill: "later", name: RESERVED },
+  { fill: "free", name: UNBOOKED },
   { fill: "down", name: "down" },
 ];
 
@@ -63,8 +64,8 @@ export function partsOf(split: Split): Part[] {
   return [
     { fill: "mine", name: "mine now", count: split.mine },
     { fill: "booked", name: split.mine > 0 ? "others now" : "booked now", count: split.others },
-    { fill: "later", name: "reserved or set aside", count: split.later },
-    { fill: "free", name: "free", count: split.free },
+    { fill: "later", name: RESERVED, count: split.later },
+    { fill: "free", name: UNBOOKED, count: split.free },
     { fill: "down", name: "down", count: split.down },
   ];
 }

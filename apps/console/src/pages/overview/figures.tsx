@@ -1,5 +1,6 @@
 /** The four numbers that are looked for first. */
 import type { ReactNode } from "react";
+import { RESERVED, UNBOOKED } from "../../format/free.ts";
 import { number } from "../../format/gpus.ts";
 import { nounText, resourceCount } from "../../format/units.ts";
 import { partsOf } from "./counts.ts";
@@ -16,10 +17,10 @@ export function Figures({ sums: [first, ...rest] }: FiguresProps): ReactNode {
   if (first === undefined) return null;
   const { total, mine, others, later, free, down } = first.split;
   const figures: readonly (readonly [string, number, string])[] = [
-    ["free now and later", free, `of ${resourceCount(total, first.resource)}`],
+    [UNBOOKED, free, `of ${resourceCount(total, first.resource)}`],
     ["mine now", mine, ""],
     ["of others now", others, ""],
-    ["reserved or set aside", later, ""],
+    [RESERVED, later, ""],
     ["down", down, ""],
   ];
   return (

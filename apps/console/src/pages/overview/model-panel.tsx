@@ -2,6 +2,7 @@
 import type { ModelTotals } from "@berth/client";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { UNBOOKED } from "../../format/free.ts";
 import { modelText, number } from "../../format/gpus.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { Panel } from "../../ui/page.tsx";
@@ -35,7 +36,7 @@ export function ModelPanel({
                   {modelText(model)}
                 </Link>
                 <span>
-                  {number(totals.available)} free of {number(totals.total)}
+                  {number(totals.available)} {UNBOOKED}, of {number(totals.total)}
                 </span>
               </div>
               <Bar label={modelText(model)} parts={partsOf(splitOf(totals))} thin />

@@ -2,6 +2,7 @@
 import type { CapacityRow, Pool } from "@berth/client";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { UNBOOKED } from "../../format/free.ts";
 import { modelText, number } from "../../format/gpus.ts";
 import { Bar, Legend } from "../../ui/bar.tsx";
 import { Panel } from "../../ui/page.tsx";
@@ -54,7 +55,7 @@ function PoolMeasure({ line: { pool, row, split } }: { readonly line: PoolLine }
       <p>
         <span>Pool, {resourceText(row.resource)}</span>
         <span>
-          <b>{number(split.free)}</b> free of {number(split.total)}
+          <b>{number(split.free)}</b> {UNBOOKED}, of {number(split.total)}
         </span>
       </p>
     </div>

@@ -3,6 +3,7 @@ import type { CapacityRow, Pool, QuotaView } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useSession } from "../../app/session.tsx";
+import { BOTH_HINT, RESERVED, UNBOOKED, headOf } from "../../format/free.ts";
 import { number } from "../../format/gpus.ts";
 import { Bar } from "../../ui/bar.tsx";
 import type { Part } from "../../ui/bar.tsx";
@@ -26,7 +27,7 @@ export function CapacityPanel({ pool }: { readonly pool: Pool }): ReactNode {
       lead={
         written === undefined ? undefined : (
           <>
-            counted <Ago at={written} />
+            Last changed <Ago at={written} />. {BOTH_HINT}
           </>
         )
       }
@@ -83,9 +84,9 @@ function columnsFor(quota: readonly QuotaView[]): Column<CapacityRow>[] {
         </div>
       ),
     },
-    count("available", "Free"),
-    count("allocated", "Booked"),
-    count("reserved", "Later"),
+    count("available", headOf(UNBOOKED)),
+    count("allocated", "Booked now"),
+    count("reserved", headOf(RESERVED)),
     { id: "down", name: "Down", end: true, cell: (row) => <Count value={downOf(row)} /> },
     count("total", "Total"),
     {
@@ -127,9 +128,9 @@ function downOf({ maintenance, provisioning, unhealthy, unreachable }: CapacityR
 function partsOf(row: CapacityRow): Part[] {
   const later = Math.max(0, row.allocatable - row.allocated - row.available);
   return [
-    { fill: "booked", name: "booked", count: Math.min(row.allocated, row.total) },
-    { fill: "later", name: "booked later", count: later },
-    { fill: "free", name: "free", count: row.available },
+    { fill: "booked", name: "booked now", count: Math.min(row.allocated, row.total) },
+    { fill: "later", name: RESERVED, count: later },
+    { fill: "free", name: UNBOOKED, count: row.available },
     { fill: "down", name: "down", count: downOf(row) },
   ];
 }

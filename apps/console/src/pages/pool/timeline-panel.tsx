@@ -41,7 +41,7 @@ export function TimelinePanel({ pool }: { readonly pool: Pool }): ReactNode {
   return (
     <Panel
       title="Booked and free"
-      lead="Whole GPUs, from this hour on"
+      lead="Whole GPUs at each time, from this hour on"
       actions={
         <Segmented
           label="How far"
@@ -91,10 +91,10 @@ function Chart({ timeline }: { readonly timeline: Timeline }): ReactNode {
     <>
       <ul className={styles["legend"]}>
         <li>
-          <i data-series="booked" /> booked
+          <i data-series="booked" /> booked then
         </li>
         <li>
-          <i data-series="free" /> free of {allocatable}
+          <i data-series="free" /> free then, of {allocatable}
         </li>
       </ul>
       <Suspense fallback={<Loading what="the chart" lines={5} />}>
@@ -108,8 +108,8 @@ function Chart({ timeline }: { readonly timeline: Timeline }): ReactNode {
           rowKey={({ start }) => String(start)}
           columns={[
             { id: "from", name: "From", cell: ({ start }) => <Time at={start} /> },
-            { id: "booked", name: "Booked", end: true, cell: ({ booked }) => booked },
-            { id: "free", name: "Free", end: true, cell: ({ free }) => free },
+            { id: "booked", name: "Booked then", end: true, cell: ({ booked }) => booked },
+            { id: "free", name: "Free then", end: true, cell: ({ free }) => free },
           ]}
         />
       </details>

@@ -2,6 +2,7 @@
 import type { CapacityRow, Pool, PoolCapacity } from "@berth/client";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { RESERVED, UNBOOKED, headOf } from "../../format/free.ts";
 import { modelText, number } from "../../format/gpus.ts";
 import { resourceCount } from "../../format/units.ts";
 import { Bar } from "../../ui/bar.tsx";
@@ -44,7 +45,7 @@ export function PoolTable({ pools, counts }: PoolTableProps): ReactNode {
           { id: "bar", name: "In the pool", cell: (pool) => <Free row={rowOf(pool)} /> },
           {
             id: "free",
-            name: "Free",
+            name: headOf(UNBOOKED),
             end: true,
             cell: (pool) => {
               const row = rowOf(pool);
@@ -93,9 +94,9 @@ function Free({ row }: { readonly row: CapacityRow | undefined }): ReactNode {
   const down = row.total - row.allocatable;
   const later = Math.max(0, row.allocatable - row.allocated - row.available);
   const parts: Part[] = [
-    { fill: "booked", name: "booked", count: Math.min(row.allocated, row.total) },
-    { fill: "later", name: "booked later", count: later },
-    { fill: "free", name: "free", count: row.available },
+    { fill: "booked", name: "booked now", count: Math.min(row.allocated, row.total) },
+    { fill: "later", name: RESERVED, count: later },
+    { fill: "free", name: UNBOOKED, count: row.available },
     { fill: "down", name: "down", count: down },
   ];
   return (
