@@ -1,6 +1,11 @@
-/** The two halves of a plan: what would end and what would stay, and why. */
+/** The parts of a plan: what would end, what would stay, and what forbids it; and why. */
 import type { ReactNode } from "react";
 import styles from "./consequences.module.css";
+
+/** `blocks`: what has to go before any of it can be done. */
+type Tone = "ends" | "stays" | "blocks";
+
+const SIGNS: Readonly<Record<Tone, string>> = { ends: "■", stays: "✓", blocks: "✕" };
 
 export interface Consequence {
   readonly id: string;
@@ -16,13 +21,13 @@ export function Consequences({
 }: {
   /** With the count: `3 spot reservations end now`. */
   readonly heading: string;
-  readonly tone: "ends" | "stays";
+  readonly tone: Tone;
   readonly items: readonly Consequence[];
 }): ReactNode {
   return (
     <section className={styles["half"]} data-tone={tone}>
       <h3>
-        <span aria-hidden="true">{tone === "ends" ? "■" : "✓"}</span> {heading}
+        <span aria-hidden="true">{SIGNS[tone]}</span> {heading}
       </h3>
       {items.length > 0 && (
         <ul>

@@ -43,37 +43,26 @@ export interface PlanDialogProps<P> {
   readonly done: (plan: P) => string;
   /** Why the plan cannot be carried out at all; null: it can. */
   readonly refusal?: (plan: P) => string | null;
+  /**
+   * What is asked for, as text. A refusal is of exactly that: until it changes the plan is not shown and the button is
+   * dead. Absent: it may be tried again at once.
+   */
+  readonly given?: string;
   /** It takes nothing from anybody. */
   readonly gentle?: boolean;
   readonly wide?: boolean;
 }
 
 export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
-  const { title, onClose, plan, fields, missing, children, verb, act, done, refusal } = props;
+  const { title, onClose, plan, fields, missing, children, verb, refusal } = props;
   const { gentle = false, wide = false } = props;
-  const client = useQueryClient();
-  const [hasMoved, setMoved] = useState(false);
-  const doing = useMutation({
-    mutationFn: act,
-    onSuccess: (_answer, shown) => {
-      toast.success(done(shown));
-      void client.invalidateQueries();
-      onClose();
-    },
-    onError: (error) => {
-      if (!hasChanged(error)) return;
-      setMoved(true);
-      void plan.refetch();
-    },
-  });
+  const { busy, error, hasMoved, isRefused, press } = useDoing(props);
   const { data } = plan;
   const dead =
-    missing ?? staleness(plan) ?? (data === undefined ? null : (refusal?.(data) ?? null));
-  const press = (): void => {
-    if (data === undefined) return;
-    setMoved(false);
-    doing.mutate(data);
-  };
+    missing ??
+    staleness(plan) ??
+    (isRefused ? "The server refused this: change what is asked for." : null) ??
+    (data === undefined ? null : (refusal?.(data) ?? null));
   return (
     <Dialog
       title={title}
@@ -87,7 +76,7 @@ export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
           verb={data === undefined ? "No plan yet" : verb(data)}
           kind={gentle ? "primary" : "danger"}
           reason={dead}
-          busy={doing.isPending}
+          busy={busy}
           onAct={press}
         />
       }
@@ -96,14 +85,62 @@ export function PlanDialog<P>(props: PlanDialogProps<P>): ReactNode {
       {hasMoved && (
         <Partial>Something changed meanwhile and nothing was done. This is the new plan.</Partial>
       )}
-      {doing.error !== null && !hasChanged(doing.error) && <ErrorBox error={doing.error} />}
-      {data !== undefined && children(data)}
+      {error !== null && <ErrorBox error={error} />}
+      {data !== undefined && !isRefused && children(data)}
       {data === undefined && plan.error !== null && (
         <ErrorBox error={plan.error} onRetry={() => void plan.refetch()} />
       )}
       {data === undefined && plan.isFetching && <Loading what="the plan" />}
     </Dialog>
   );
+}
+
+interface Doing {
+  readonly busy: boolean;
+  readonly hasMoved: boolean;
+  /** Why it was not done; null for what has moved, and once something else is asked for. */
+  readonly error: Error | null;
+  /** The server has said no to exactly what is asked for now. */
+  readonly isRefused: boolean;
+  press(): void;
+}
+
+function useDoing<P>({ act, done, given, onClose, plan }: PlanDialogProps<P>): Doing {
+  const client = useQueryClient();
+  const [hasMoved, setMoved] = useState(false);
+  const [tried, setTried] = useState<string | undefined>();
+  const doing = useMutation({
+    mutationFn: act,
+    onSuccess: (_answer, shown) => {
+      toast.success(done(shown));
+      void client.invalidateQueries();
+      onClose();
+    },
+    onError: (error) => {
+      if (!hasChanged(error)) return;
+      setMoved(true);
+      void plan.refetch();
+    },
+  });
+  const isOfThis = tried === given;
+  const error = isOfThis && !hasChanged(doing.error) ? doing.error : null;
+  return {
+    busy: doing.isPending,
+    hasMoved,
+    error,
+    isRefused: given !== undefined && isRefusal(error),
+    press() {
+      if (plan.data === undefined) return;
+      setMoved(false);
+      setTried(given);
+      doing.mutate(plan.data);
+    },
+  };
+}
+
+/** The same call would be answered the same; a server out of reach may be back in a moment. */
+function isRefusal(error: unknown): boolean {
+  return isBerthError(error) && !error.retryable;
 }
 
 function hasChanged(error: unknown): boolean {

@@ -111,7 +111,28 @@ describe("registering", () => {
     const alert = dialog.getByRole("alert");
     await alert.getByText("nodes[0].vcpu", { exact: true }).waitFor();
     await alert.getByText("nodes[0].memoryGiB", { exact: true }).waitFor();
+    // No plan that was refused stands there as if it could be carried out.
+    const button = dialog.getByRole("button", { name: /^Register 1 machine/ });
+    expect(await button.getAttribute("aria-disabled")).toBe("true");
+    expect(await dialog.getByText("1 new machine").count()).toBe(0);
+    await dialog.getByLabel("Report", { exact: true }).fill(JSON.stringify([{ name: "refused" }]));
+    await dialog.getByText("1 new machine").waitFor();
+    expect(await alert.count()).toBe(0);
+    expect(await button.getAttribute("aria-disabled")).toBe(null);
     expect(await nodeNamed("refused")).toBe(undefined);
+  });
+
+  it("is refused before the server has to, where a GPU is on another machine already", async () => {
+    await put("robbed");
+    const shown = await page(`/fleet?site=${siteId}`);
+    await shown.getByRole("button", { name: "Register machines" }).click();
+    const dialog = shown.getByRole("dialog", { name: /^Register machines at/ });
+    const thief = [{ name: "thief", gpus: gpus("robbed") }];
+    await dialog.getByLabel("Report", { exact: true }).fill(JSON.stringify(thief));
+    await dialog.getByText("on robbed", { exact: true }).waitFor();
+    const button = dialog.getByRole("button", { name: /^Register 1 machine/ });
+    expect(await button.getAttribute("aria-disabled")).toBe("true");
+    expect(await dialog.getByText("1 new machine").count()).toBe(0);
   });
 
   it("takes one machine by hand, into a pool", async () => {

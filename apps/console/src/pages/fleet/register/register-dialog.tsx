@@ -1,7 +1,7 @@
 /** Registers machines at a site: from a report, or one by hand. What it makes, changes and leaves is shown before. */
 import type { NodeSchedule, Site } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { ReactNode } from "react";
 import { useSession } from "../../../app/session.tsx";
 import { countText } from "../../../format/gpus.ts";
@@ -13,7 +13,7 @@ import { Segmented, Select } from "../../../ui/field.tsx";
 import { poolName } from "../../pool-names.ts";
 import { MachineForm, NO_MACHINE, machineOf, machineRefusal } from "./machine-form.tsx";
 import { ReportField } from "./report-field.tsx";
-import { planOf, readReport } from "./report.ts";
+import { planOf, planRefusal, readReport } from "./report.ts";
 import type { Fault, Report, ReportPlan } from "./report.ts";
 
 export interface RegisterDialogProps {
@@ -30,9 +30,16 @@ export function RegisterDialog({ site, here, onClose }: RegisterDialogProps): Re
   const [text, setText] = useState("");
   const [machine, setMachine] = useState(NO_MACHINE);
   const [poolId, setPool] = useState("");
-  const report: Report = how === "report" ? readReport(text) : one(machine);
+  const report = useMemo<Report>(
+    () => (how === "report" ? readReport(text) : one(machine)),
+    [how, text, machine],
+  );
   const missing = missingOf(how, text, report);
   const nodes = report.ok ? report.nodes : null;
+  const data = useMemo(
+    () => (nodes && here.data ? planOf(nodes, here.data) : undefined),
+    [nodes, here.data],
+  );
   const act = useRegister(site, poolId);
   return (
     <PlanDialog<ReportPlan>
@@ -40,7 +47,9 @@ export function RegisterDialog({ site, here, onClose }: RegisterDialogProps): Re
       wide
       gentle
       onClose={onClose}
-      plan={{ ...here, data: nodes && here.data ? planOf(nodes, here.data) : undefined }}
+      plan={{ ...here, data }}
+      given={JSON.stringify([nodes, poolId])}
+      refusal={planRefusal}
       missing={missing}
       fields={
         <>
@@ -137,7 +146,8 @@ function PoolField({ site, value, onChange }: PoolFieldProps): ReactNode {
 const NAMED_MAX = 5;
 
 function Outcome({ plan }: { readonly plan: ReportPlan }): ReactNode {
-  const { fresh, known, lost, untouched } = plan;
+  const { elsewhere, fresh, known, lost, untouched } = plan;
+  if (elsewhere.length > 0) return <Elsewhere pairs={elsewhere} />;
   return (
     <>
       {lost.length > 0 && (
@@ -172,5 +182,28 @@ function Outcome({ plan }: { readonly plan: ReportPlan }): ReactNode {
         items={[]}
       />
     </>
+  );
+}
+
+/** Nothing else of the plan is true while the server would refuse it. */
+function Elsewhere({ pairs }: { readonly pairs: ReportPlan["elsewhere"] }): ReactNode {
+  return (
+    <Consequences
+      tone="blocks"
+      heading="Nothing can be registered: GPUs of the report are on other machines already"
+      items={pairs.map(({ gpus, name, on }) => ({
+        id: `${name} ${on}`,
+        what: (
+          <>
+            {countText(gpus, "GPU")} of <bdi>{name}</bdi>
+          </>
+        ),
+        why: (
+          <>
+            on <bdi>{on}</bdi>
+          </>
+        ),
+      }))}
+    />
   );
 }

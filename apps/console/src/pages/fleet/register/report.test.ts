@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { someUnit } from "../../../map/test-kit.ts";
-import { planOf, readReport } from "./report.ts";
+import { planOf, planRefusal, readReport } from "./report.ts";
 import type { Known } from "./report.ts";
 
 const gpu = (uuid: string, index = 0) => ({ uuid, index, model: "H200" });
@@ -50,8 +50,23 @@ describe("planOf", () => {
       fresh: ["d"],
       known: ["node_a", "node_b"],
       lost: [{ name: "a", gpus: 1 }],
+      elsewhere: [],
       untouched: 1,
     });
+  });
+
+  it("finds GPUs that another machine has, says which, and is refused for it", () => {
+    const here = [known("h100-01", ["1", "2"]), known("h100-02", ["3"])];
+    const plan = planOf([{ name: "thief", gpus: [gpu("1"), gpu("2", 1), gpu("9", 2)] }], here);
+    expect(plan.elsewhere).toEqual([{ name: "thief", on: "h100-01", gpus: 2 }]);
+    expect(planRefusal(plan)).toBe("2 GPUs of thief are on h100-01 already.");
+    const both = planOf([{ name: "thief", gpus: [gpu("1"), gpu("3", 1)] }], here);
+    expect(planRefusal(both)).toBe("1 GPU of thief is on h100-01 already, and 1 more such.");
+  });
+
+  it("a GPU may move to another machine when the report names both", () => {
+    const nodes = [{ name: "a" }, { name: "b", gpus: [gpu("1")] }];
+    expect(planRefusal(planOf(nodes, [known("a", ["1"]), known("b", [])]))).toBeNull();
   });
 
   it("a machine that is reported without GPUs loses all of them", () => {

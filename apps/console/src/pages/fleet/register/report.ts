@@ -3,6 +3,7 @@
  * looked at here; the rest the server says, with each field's path.
  */
 import type { Node, NodeInput } from "@berth/client";
+import { gpusText } from "../../../format/gpus.ts";
 
 /** As many as one call takes. */
 export const NODES_MAX = 500;
@@ -94,12 +95,41 @@ export interface ReportPlan {
   readonly known: readonly string[];
   /** Of known nodes, GPUs that are reported no longer: what is booked on them is degraded. */
   readonly lost: readonly { readonly name: string; readonly gpus: number }[];
+  /** GPUs that another machine of the site has, which the report does not name: the server takes no GPU twice. */
+  readonly elsewhere: readonly {
+    readonly name: string;
+    readonly on: string;
+    readonly gpus: number;
+  }[];
   /** Machines of the site that it does not name: they stay as they are. */
   readonly untouched: number;
 }
 
 /** What has to be known of a machine that is there. */
 export type Known = Pick<Node, "id" | "name" | "units">;
+
+/** Why the plan cannot be carried out; null: nothing is known that forbids it. */
+export function planRefusal({ elsewhere: [first, ...more] }: ReportPlan): string | null {
+  if (first === undefined) return null;
+  const others = more.length === 0 ? "" : `, and ${more.length} more such`;
+  return `${gpusText(first.gpus)} of ${first.name} ${first.gpus === 1 ? "is" : "are"} on ${first.on} already${others}.`;
+}
+
+/** By pair of machines. One that the report names itself may give a GPU up to another. */
+function elsewhereOf(nodes: readonly NodeInput[], here: readonly Known[]): ReportPlan["elsewhere"] {
+  const reported = new Set(nodes.map(({ name }) => name));
+  const holders = new Map(
+    here
+      .filter(({ name }) => !reported.has(name))
+      .flatMap(({ name, units }) =>
+        units.flatMap(({ gpuUuid }) => (gpuUuid === null ? [] : [[gpuUuid, name] as const])),
+      ),
+  );
+  return nodes.flatMap(({ gpus = [], name }) => {
+    const held = gpus.flatMap(({ uuid }) => holders.get(uuid) ?? []);
+    return [...Map.groupBy(held, (on) => on)].map(([on, all]) => ({ name, on, gpus: all.length }));
+  });
+}
 
 export function planOf(nodes: readonly NodeInput[], here: readonly Known[]): ReportPlan {
   const byName = new Map(here.map((node) => [node.name, node]));
@@ -115,6 +145,7 @@ export function planOf(nodes: readonly NodeInput[], here: readonly Known[]): Rep
     fresh: nodes.filter(({ name }) => !byName.has(name)).map(({ name }) => name),
     known: known.flatMap(({ name }) => byName.get(name)?.id ?? []),
     lost,
+    elsewhere: elsewhereOf(nodes, here),
     untouched: here.length - known.length,
   };
 }
