@@ -221,6 +221,17 @@ it("a node leaves the fleet, with what goes with it in sight", async () => {
   expect(await nodeNamed("leaving")).toBe(undefined);
 });
 
+it("a node that is held stays, and what holds it is shown as what is in the way", async () => {
+  const node = await put("held", world().pool("H100"));
+  await bookOn(node);
+  const { page: shown, detail } = await detailOf(node);
+  await detail.getByRole("button", { name: "Remove from the fleet" }).click();
+  const dialog = shown.getByRole("alertdialog", { name: "Remove held from the fleet" });
+  await dialog.getByRole("heading", { name: "In the way: 1 booking" }).waitFor();
+  const button = dialog.getByRole("button", { name: /^Remove held/ });
+  expect(await button.getAttribute("aria-disabled")).toBe("true");
+});
+
 describe("terminating", () => {
   const current = ({ id }: Reservation): Promise<Reservation> =>
     world().as().reservations.get({ tenantId: "vision", reservationId: id });

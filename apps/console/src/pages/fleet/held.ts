@@ -18,6 +18,15 @@ export function heldOf(node: NodeSchedule): Held {
   };
 }
 
+/** `1 booking, 2 GPUs set aside`; only what there is. */
+export function heldText({ aside, bookings }: Held): string {
+  const parts = [
+    bookings === 0 ? null : countText(bookings, "booking"),
+    aside === 0 ? null : `${gpusText(aside)} set aside`,
+  ].filter((part) => part !== null);
+  return parts.join(", ");
+}
+
 /** Why it may neither change its pool nor leave the fleet; null: nothing holds it. */
 export function bookedRefusal({ bookings }: Held): string | null {
   if (bookings === 0) return null;

@@ -4,13 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { useSession } from "../../app/session.tsx";
-import { countText, gpusText } from "../../format/gpus.ts";
 import { machineText } from "../../format/units.ts";
 import { Consequences } from "../../plan/consequences.tsx";
 import { PlanDialog, knownPlan } from "../../plan/plan-dialog.tsx";
 import { Select } from "../../ui/field.tsx";
 import { poolName } from "../pool-names.ts";
-import { bookedRefusal, heldOf, removalRefusal } from "./held.ts";
+import { bookedRefusal, heldOf, heldText, removalRefusal } from "./held.ts";
+import type { Held } from "./held.ts";
 
 export interface MoveDialogProps {
   readonly node: NodeSchedule;
@@ -74,7 +74,7 @@ export function MoveDialog({ node, ownerId, to: begin, onClose }: MoveDialogProp
               }
               items={[]}
             />
-            <HeldNote node={node} />
+            <HeldNote node={node} refusal={bookedRefusal} />
           </>
         )
       }
@@ -103,13 +103,20 @@ function unitsOf({ name, units }: NodeSchedule): string {
 }
 
 /** What is in the way, where something is. */
-function HeldNote({ node }: { readonly node: NodeSchedule }): ReactNode {
-  const { aside, bookings } = heldOf(node);
-  if (aside + bookings === 0) return null;
+function HeldNote({
+  node,
+  refusal,
+}: {
+  readonly node: NodeSchedule;
+  readonly refusal: (held: Held) => string | null;
+}): ReactNode {
+  const held = heldOf(node);
+  if (held.aside + held.bookings === 0) return null;
+  const blocks = refusal(held) !== null;
   return (
     <Consequences
-      tone="stays"
-      heading={`Held now by ${countText(bookings, "booking")}, ${gpusText(aside)} set aside`}
+      tone={blocks ? "blocks" : "stays"}
+      heading={`${blocks ? "In the way" : "Held on"}: ${heldText(held)}`}
       items={[]}
     />
   );
@@ -142,7 +149,7 @@ export function RemoveDialog({
             heading="What was booked on it stays in the records. Registered again it is the same node."
             items={[]}
           />
-          <HeldNote node={shown} />
+          <HeldNote node={shown} refusal={removalRefusal} />
         </>
       )}
     </PlanDialog>
