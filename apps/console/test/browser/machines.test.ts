@@ -122,6 +122,15 @@ describe("registering", () => {
     expect(await nodeNamed("refused")).toBe(undefined);
   });
 
+  it("says of an empty file that it is empty", async () => {
+    const shown = await page(`/fleet?site=${siteId}`);
+    await shown.getByRole("button", { name: "Register machines" }).click();
+    const dialog = shown.getByRole("dialog", { name: /^Register machines at/ });
+    const file = { name: "none.json", mimeType: "application/json", buffer: Buffer.from("") };
+    await dialog.getByLabel("File").setInputFiles(file);
+    await dialog.getByRole("alert").getByText("The file none.json is empty.").waitFor();
+  });
+
   it("is refused before the server has to, where a GPU is on another machine already", async () => {
     await put("robbed");
     const shown = await page(`/fleet?site=${siteId}`);

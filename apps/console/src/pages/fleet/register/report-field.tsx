@@ -20,11 +20,14 @@ const EXAMPLE = `{"nodes": [{"name": "gpu-01", "labels": {"rack": "r1"},
 
 export function ReportField({ text, faults, onChange }: ReportFieldProps): ReactNode {
   const id = useId();
-  const [isTooLarge, setTooLarge] = useState(false);
+  const [refusal, setRefusal] = useState<string | null>(null);
   const read = async (file: File | undefined): Promise<void> => {
-    setTooLarge(file !== undefined && file.size > BYTES_MAX);
+    if (file === undefined) return setRefusal(null);
     // What cannot be sent is not read either.
-    if (file !== undefined && file.size <= BYTES_MAX) onChange(await file.text());
+    if (file.size > BYTES_MAX) return setRefusal(TOO_LARGE);
+    const given = await file.text();
+    setRefusal(given.trim() === "" ? `The file ${file.name} is empty.` : null);
+    onChange(given);
   };
   return (
     <>
@@ -37,12 +40,12 @@ export function ReportField({ text, faults, onChange }: ReportFieldProps): React
           type="file"
           accept=".json,application/json"
           className={styles["file"]}
-          aria-describedby={isTooLarge ? `${id}-note` : undefined}
+          aria-describedby={refusal !== null ? `${id}-note` : undefined}
           onChange={({ target }) => void read(target.files?.[0])}
         />
-        {isTooLarge && (
+        {refusal !== null && (
           <span id={`${id}-note`} className={field["error"]} role="alert">
-            {TOO_LARGE}
+            {refusal}
           </span>
         )}
       </div>
