@@ -4,7 +4,6 @@ import { useMemo } from "react";
 import type { ReactNode } from "react";
 import { useNow } from "../../app/now.ts";
 import { useZone } from "../../app/zone.tsx";
-import { countText } from "../../format/gpus.ts";
 import { rowsOf, statesIn } from "../../map/cells.ts";
 import { GpuMap } from "../../map/gpu-map.tsx";
 import { MapKey } from "../../map/map-key.tsx";
@@ -12,8 +11,7 @@ import { NodesLoaded } from "../../map/nodes-loaded.tsx";
 import { useNodes } from "../../map/use-nodes.ts";
 import { Panel } from "../../ui/page.tsx";
 import { Empty } from "../../ui/states.tsx";
-import { placedOf } from "./outcome.ts";
-import type { Placed } from "./outcome.ts";
+import { placedOf, takenText } from "./outcome.ts";
 import type { Quoting } from "./use-quote.ts";
 
 export interface CandidatesProps {
@@ -52,7 +50,7 @@ export function Candidates({ pool, quoting }: CandidatesProps): ReactNode {
     first.size === 0
       ? "All nodes of the pool, as they are when it would begin"
       : isCurrent
-        ? takenText(taken, instead)
+        ? takenText({ taken, instead })
         : "Being tried";
   return (
     <Panel title={first.size === 0 ? "The pool at that time" : "Where it would go"} lead={lead}>
@@ -63,7 +61,7 @@ export function Candidates({ pool, quoting }: CandidatesProps): ReactNode {
           ) : (
             <>
               <GpuMap
-                label={first.size === 0 ? "GPUs of the pool" : "Nodes that could take it"}
+                label={first.size === 0 ? "GPUs of the pool" : "Nodes that would or could take it"}
                 rows={rows}
                 zone={zone}
                 moment={answer === null ? "now" : "then"}
@@ -79,18 +77,4 @@ export function Candidates({ pool, quoting }: CandidatesProps): ReactNode {
       </NodesLoaded>
     </Panel>
   );
-}
-
-/** More are counted: the map has them all. */
-const NAMES_MAX = 4;
-
-/** `Takes h100-03, marked; 9 more nodes could`. */
-function takenText(taken: Placed["taken"], instead: Placed["instead"]): string {
-  const names = [...new Set(taken.map(({ nodeName }) => nodeName))];
-  const more = names.length - NAMES_MAX;
-  const said =
-    more > 0 ? `${names.slice(0, NAMES_MAX).join(", ")} and ${more} more` : names.join(", ");
-  const others = new Set(instead.map(({ nodeName }) => nodeName)).size;
-  const rest = others === 0 ? "" : `; ${countText(others, "other node")} could take it instead`;
-  return `Takes ${said}, marked on the map${rest}`;
 }

@@ -1,6 +1,6 @@
 import type { QuotedShape } from "@berth/client";
 import { describe, expect, it } from "vitest";
-import { endsIn, placedOf, victimsIn } from "./outcome.ts";
+import { endsIn, placedOf, roomText, takenText, victimsIn } from "./outcome.ts";
 
 const node = (nodeName: string) => ({ nodeId: nodeName, nodeName, atoms: [nodeName], score: 1 });
 const candidates = [node("best"), node("next")];
@@ -15,6 +15,20 @@ describe("what booking would do", () => {
     expect(names({ gang: { size: 2 } })).toEqual([["best", "next"], []]);
     expect(names({ binding: "node" })).toEqual([["best", "next"], []]);
     expect(placedOf({ candidates: [] }, {})).toEqual({ taken: [], instead: [] });
+  });
+
+  it("counts the nodes that could take it where the answer tells them, which is for one node", () => {
+    expect(roomText(placedOf({ candidates }, {}))).toBe("2 nodes could take it");
+    expect(roomText(placedOf({ candidates: [node("a")] }, {}))).toBe("1 node could take it");
+    const full = Array.from({ length: 10 }, (_, index) => node(`n${index}`));
+    expect(roomText(placedOf({ candidates: full }, {}))).toBe("10 nodes or more could take it");
+  });
+
+  it("names what several members would take, by name, and claims no count of others", () => {
+    const gang = [node("h100-02"), node("h100-10"), node("h100-01")];
+    const placed = placedOf({ candidates: gang }, { gang: { size: 3 } });
+    expect(roomText(placed)).toBe("Would take 3 nodes: h100-01, h100-02, h100-10");
+    expect(takenText(placed)).toBe("Takes h100-01, h100-02, h100-10, marked on the map");
   });
 
   it("ends nothing when it fits, else what the answer says", () => {

@@ -1,5 +1,5 @@
 /** Two verdicts side by side, the pool's and the quota's; under them why not, when, and what fits instead. */
-import type { Preview, QuotaLine, QuotedShape } from "@berth/client";
+import type { BookingRequest, Preview, QuotaLine, QuotedShape } from "@berth/client";
 import type { ReactNode } from "react";
 import { useZone } from "../../app/zone.tsx";
 import { ReasonBar } from "../../fit/reason-bar.tsx";
@@ -14,6 +14,7 @@ import { limitOf } from "../pool/quota-text.ts";
 import { resourceText } from "../pool/resources.ts";
 import styles from "./book.module.css";
 import type { BookForm, PoolFacts } from "./form.ts";
+import { placedOf, roomText } from "./outcome.ts";
 import type { Quoting } from "./use-quote.ts";
 
 export interface VerdictProps {
@@ -42,7 +43,7 @@ export function Verdict({ pool, quoting, onChange }: VerdictProps): ReactNode {
         role="status"
         aria-busy={!isCurrent}
       >
-        <PoolVerdict preview={preview} isPending={!isCurrent} />
+        <PoolVerdict preview={preview} request={ask.ok ? ask.request : {}} isPending={!isCurrent} />
         <QuotaVerdict quota={quota} isPending={!isCurrent} />
       </div>
       {preview.fits && quota.ok ? null : (
@@ -65,22 +66,23 @@ function Pending({ label }: { readonly label: string }): ReactNode {
 
 interface PoolVerdictProps {
   readonly preview: Preview;
+  /** What the preview answers, when it is not pending. */
+  readonly request: Pick<BookingRequest, "binding" | "gang">;
   readonly isPending: boolean;
 }
 
-function PoolVerdict({ preview, isPending }: PoolVerdictProps): ReactNode {
+function PoolVerdict({ preview, request, isPending }: PoolVerdictProps): ReactNode {
   const { zone } = useZone();
   if (isPending) return <Pending label="The pool" />;
-  const { candidates, fits, preemptible, reason } = preview;
+  const { fits, preemptible, reason } = preview;
   if (fits) {
-    const nodes = new Set(candidates.map(({ nodeId }) => nodeId)).size;
     return (
       <section className={cx(styles.verdict, styles.yes)} aria-label="The pool">
         <h2>
           <span aria-hidden="true">✓</span> It fits
         </h2>
         <p>{rangeText(preview, zone, preview.asOf)}</p>
-        <p>{countText(nodes, "node")} could take it</p>
+        <p>{roomText(placedOf(preview, request))}</p>
       </section>
     );
   }
