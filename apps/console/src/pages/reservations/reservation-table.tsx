@@ -3,6 +3,7 @@ import type { Reservation, ReservationState } from "@berth/client";
 import { Link, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { isOver } from "../../access/state.ts";
+import { useNow } from "../../app/now.ts";
 import { shortId, whatText } from "../../facts/describe.ts";
 import { StateChip } from "../../ui/chip.tsx";
 import { Select } from "../../ui/field.tsx";
@@ -13,21 +14,25 @@ import { usePoolNames } from "../pool-names.ts";
 import { LIVE_STATES, RESERVATIONS_MAX, useReservations } from "../use-reservations.ts";
 import { useSetSearch } from "../use-set-search.ts";
 import styles from "./reservations.module.css";
+import { inOrder, windowOf } from "./order.ts";
+import type { Within } from "./order.ts";
 import { STATES } from "./search.ts";
 import type { ReservationsSearch, StateFilter } from "./search.ts";
 
 export function ReservationTable(): ReactNode {
-  const { pool: poolId, state: chosen } = useSearch({ from: "/reservations" });
+  const { pool: poolId, state: chosen, within } = useSearch({ from: "/reservations" });
   const state: StateFilter = chosen ?? "live";
   const query = useReservations({
     ...(poolId === undefined ? {} : { poolId }),
     ...statesOf(state),
+    ...windowOf(within, useNow(60_000)),
   });
   return (
     <Loaded query={query} what="reservations" lines={8}>
       {(all) =>
         all.length === 0 ? (
           <Empty title="No reservations">
+            {within !== undefined && "None is in this time. "}
             {state === "live" ? "Nothing is booked now or later." : "None is in this state."}
           </Empty>
         ) : (
@@ -37,7 +42,7 @@ export function ReservationTable(): ReactNode {
                 Only the newest {RESERVATIONS_MAX} are shown: choose a pool or a state.
               </Partial>
             )}
-            <Rows reservations={all} />
+            <Rows reservations={inOrder(all)} />
           </>
         )
       }
@@ -68,6 +73,29 @@ export function StateFilterField(): ReactNode {
       value={state ?? "live"}
       choices={STATES.map((value) => ({ value, name: NAMES[value] }))}
       onChange={(next) => set({ state: next === "live" ? undefined : next })}
+    />
+  );
+}
+
+const SPANS: Readonly<Record<Within, string>> = {
+  "24h": "24 hours from now",
+  "7d": "7 days from now",
+  "30d": "30 days from now",
+};
+
+/** Only what has a part in the time ahead. */
+export function TimeFilterField(): ReactNode {
+  const { within } = useSearch({ from: "/reservations" });
+  const set = useSetSearch<ReservationsSearch>();
+  return (
+    <Select
+      label="Time"
+      value={within ?? ""}
+      choices={[
+        { value: "" as const, name: "Any time" },
+        ...(["24h", "7d", "30d"] as const).map((value) => ({ value, name: SPANS[value] })),
+      ]}
+      onChange={(next) => set({ within: next === "" ? undefined : next })}
     />
   );
 }

@@ -9,7 +9,7 @@ import { poolName, usePoolNames } from "../pool-names.ts";
 import { useSetSearch } from "../use-set-search.ts";
 import { Calendar } from "./calendar.tsx";
 import { CalendarFeed } from "./calendar-feed.tsx";
-import { ReservationTable, StateFilterField } from "./reservation-table.tsx";
+import { ReservationTable, StateFilterField, TimeFilterField } from "./reservation-table.tsx";
 import styles from "./reservations.module.css";
 import type { ReservationsSearch } from "./search.ts";
 
@@ -48,9 +48,14 @@ export function ReservationsPage(): ReactNode {
           />
         </div>
         {view === "table" && (
-          <div className={styles["pool"]}>
-            <StateFilterField />
-          </div>
+          <>
+            <div className={styles["pool"]}>
+              <StateFilterField />
+            </div>
+            <div className={styles["pool"]}>
+              <TimeFilterField />
+            </div>
+          </>
         )}
       </div>
       {view === "table" ? <ReservationTable /> : <Calendar />}

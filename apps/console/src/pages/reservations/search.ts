@@ -1,4 +1,5 @@
 /** What the address of this page carries beside the tenant and the selection. */
+import type { Within } from "./order.ts";
 import { defined, instantOf, textOf, wordOf } from "../../app/search.ts";
 
 /** What the table shows: what is not over, everything, or one state. */
@@ -24,6 +25,8 @@ export interface ReservationsSearch {
   readonly pool?: string;
   /** Absent: live. */
   readonly state?: StateFilter;
+  /** How far from now the table looks; absent: at any time. */
+  readonly within?: Within;
   /** The window of the calendar; absent: about now. */
   readonly from?: number;
   readonly to?: number;
@@ -37,6 +40,7 @@ export function reservationsSearch(raw: Readonly<Record<string, unknown>>): Rese
     by: wordOf(raw, "by", ["reservation"]),
     pool: textOf(raw, "pool"),
     state: wordOf(raw, "state", STATES),
+    within: wordOf(raw, "within", ["24h", "7d", "30d"]),
     from: isWindow ? from : undefined,
     to: isWindow ? to : undefined,
   });
