@@ -13,11 +13,13 @@ import { follow, pulse, streamHooks } from "./live.ts";
 import type { LiveOptions } from "./live.ts";
 import { hearing, liveStore, useLive } from "./live-store.ts";
 import { noticeOf, show } from "./notices.ts";
+import { NoSuchTenant } from "./no-such-tenant.tsx";
 import { createRenewal } from "./renewal.ts";
 import type { Renew } from "./renewal.ts";
 import { SessionContext, clientOf } from "./session.tsx";
 import type { Session, StreamClient } from "./session.tsx";
 import { ALL_KEYS } from "./stale-keys.ts";
+import { isNoneOfMine } from "./tenants.ts";
 import { tokenOf } from "./token.ts";
 import { useZone } from "./zone.tsx";
 import styles from "./shell.module.css";
@@ -70,6 +72,7 @@ interface SignedInProps {
 
 function SignedIn({ credentials, onSignOut, children }: SignedInProps): ReactNode {
   const queryClient = useQueryClient();
+  const { tenant: named } = useSearch({ from: "__root__" });
   const renew = useMemo(() => createRenewal(queryClient), [queryClient]);
   const client = useMemo(() => {
     const token = tokenOf(credentials, () => onSignOut("Your sign-in has ended."));
@@ -99,6 +102,17 @@ function SignedIn({ credentials, onSignOut, children }: SignedInProps): ReactNod
           <Loading what="who you are" />
         )}
       </main>
+    );
+  // Nothing is asked or followed for a tenant of which nobody knows yet whether it is one.
+  if (named !== undefined && named !== who.data.tenantId && tenants.isPending) return <Gate />;
+  if (tenants.data && named && isNoneOfMine(named, who.data.tenantId, tenants.data.tenants))
+    return (
+      <NoSuchTenant
+        tenantId={named}
+        who={who.data}
+        tenants={tenants.data.tenants}
+        onSignOut={() => onSignOut()}
+      />
     );
   return (
     <WithTenant

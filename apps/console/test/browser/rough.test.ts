@@ -88,7 +88,7 @@ it.each([
   ["/reservations?from=1&to=9e15", "Reservations"],
   ["/pools?sharing=7", "Pools"],
   ["/activity?method=%00", "Activity"],
-  ["/?rsv=5&tenant=6", "Overview"],
+  ["/?rsv=5", "Overview"],
 ])("%s shows its page", async (path, name) => {
   const { page } = await open(path);
   await page.getByRole("heading", { level: 1, name }).waitFor();
@@ -129,4 +129,17 @@ it("what cannot be tried says why on the button", async () => {
       { timeout: 15_000 },
     )
     .toMatch(/could not be tried: .*past/);
+});
+
+it("a tenant that is not there, or not one's own, is said to be none, and nothing else is there", async () => {
+  for (const tenant of ["nope", "speech", "6"]) {
+    const { page } = await open(`/reservations?tenant=${tenant}`);
+    const heading = `There is no tenant ${tenant}, or it is not yours`;
+    await page.getByRole("heading", { name: heading }).waitFor();
+    expect(await page.getByRole("navigation").count()).toBe(0);
+    expect(await page.getByRole("link", { name: "Book" }).count()).toBe(0);
+    await page.getByRole("link", { name: "vision", exact: true }).click();
+    await page.getByRole("heading", { name: "Reservations", level: 1 }).waitFor();
+    await page.context().close();
+  }
 });
