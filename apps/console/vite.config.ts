@@ -41,7 +41,7 @@ function noInlineStyles(): Plugin {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), listPages(), noInlineStyles()],
+  plugins: [react({ jsxImportSource: "#display" }), listPages(), noInlineStyles()],
   build: {
     target: "es2022",
     manifest: true,

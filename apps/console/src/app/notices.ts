@@ -4,6 +4,7 @@
  */
 import type { Event } from "@berth/client";
 import { toast } from "sonner";
+import { displayText } from "../display/display-text.ts";
 
 export interface Notice {
   readonly title: string;
@@ -41,7 +42,8 @@ function notice(
   { reservationId }: { readonly reservationId: string },
   [tone, title, body]: readonly [Notice["tone"], string, string],
 ): Notice {
-  return { tone, title, body: `${body} ${reservationId}`, reservationId };
+  // A reason is an operator's own words.
+  return { tone, title, body: displayText(`${body} ${reservationId}`), reservationId };
 }
 
 /** Shows it; a press opens the booking's facts. */

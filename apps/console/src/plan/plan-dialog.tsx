@@ -7,7 +7,7 @@ import { isBerthError } from "@berth/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
-import { toast } from "sonner";
+import { toast } from "../ui/toast.ts";
 import { PlanMoved } from "./moved.ts";
 import { Dialog, DialogFoot } from "../ui/dialog.tsx";
 import { ErrorBox, Loading, Partial } from "../ui/states.tsx";

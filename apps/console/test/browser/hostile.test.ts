@@ -1,4 +1,5 @@
 /** Text that means harm, in every field that takes free text: it is shown as text, and the page keeps its shape. */
+import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { overhang, settled, stage } from "./kit.ts";
 
@@ -6,6 +7,11 @@ const { world, open } = stage();
 
 const IMAGE = `<img src=x onerror="document.documentElement.dataset.owned=1">`;
 const RTL = "\u202Eright to left\u202C שלום مرحبا";
+/** What acts on the text around it is shown, and does not act. */
+const SHOWN_RTL = "[U+202E]right to left[U+202C] שלום مرحبا";
+const shownAs = (text: string): string => (text === RTL ? SHOWN_RTL : text);
+/** Overrides and isolates of direction that reach the page as text, title or name. */
+const ACTING = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
 const LONG = "W".repeat(256);
 const TEXTS = { "an image that would run": IMAGE, "right to left": RTL, "256 characters": LONG };
 const OWNER = "hostile";
@@ -71,6 +77,15 @@ beforeAll(async () => {
   }
 });
 
+/** All that the page says: its text, its titles and its names. */
+function wordsOf(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const named = [...document.querySelectorAll("[title], [aria-label]")];
+    const said = named.flatMap((at) => [at.getAttribute("title"), at.getAttribute("aria-label")]);
+    return [document.title, document.body.textContent, ...said].join("\n");
+  });
+}
+
 describe.each(Object.entries(TEXTS))("%s", (_name, text) => {
   const pages = (): string[] => [
     `/?pool=${pools.get(text)}`,
@@ -92,8 +107,9 @@ describe.each(Object.entries(TEXTS))("%s", (_name, text) => {
         width,
       });
       await settled(page);
-      seen += (await page.locator("body").textContent())?.includes(text) ? 1 : 0;
+      seen += (await page.locator("body").textContent())?.includes(shownAs(text)) ? 1 : 0;
       expect(await page.locator("img[src=x]").count(), path).toBe(0);
+      expect(ACTING.test(await wordsOf(page)), `${path} shows what acts unseen`).toBe(false);
       expect(await page.evaluate(() => document.documentElement.dataset["owned"]), path).toBe(
         undefined,
       );
@@ -129,8 +145,9 @@ describe.each(Object.entries(TEXTS))("%s, in dialogs at 375 px", (_name, text) =
       const dialog = page.getByRole("dialog").or(page.getByRole("alertdialog"));
       await dialog.getByRole("button", { name: "Close", exact: true }).waitFor();
       await settled(page);
-      seen += (await dialog.textContent())?.includes(text) ? 1 : 0;
+      seen += (await dialog.textContent())?.includes(shownAs(text)) ? 1 : 0;
       expect(await page.locator("img[src=x]").count(), name).toBe(0);
+      expect(ACTING.test(await wordsOf(page)), `${name} shows what acts unseen`).toBe(false);
       expect(
         await dialog.evaluate((at) => at.scrollWidth - at.clientWidth),
         `${name} is wider than itself`,

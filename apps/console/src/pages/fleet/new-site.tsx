@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
-import { toast } from "sonner";
+import { toast } from "../../ui/toast.ts";
 import { useSession } from "../../app/session.tsx";
 import { Dialog, DialogFoot } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";

@@ -3,7 +3,7 @@ import type { CreateUnitReservationInput, NodeSchedule } from "@berth/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import type { ReactNode } from "react";
-import { toast } from "sonner";
+import { toast } from "../../ui/toast.ts";
 import { useNow } from "../../app/now.ts";
 import { useSession } from "../../app/session.tsx";
 import { gpusText } from "../../format/gpus.ts";

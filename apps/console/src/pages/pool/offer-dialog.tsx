@@ -3,7 +3,7 @@ import type { OfferView, Pool, QuotaMap } from "@berth/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import type { ReactNode } from "react";
-import { toast } from "sonner";
+import { toast } from "../../ui/toast.ts";
 import { useSession } from "../../app/session.tsx";
 import { BOUNDS, wholeRefusal } from "../../format/whole.ts";
 import { Dialog, DialogFoot } from "../../ui/dialog.tsx";

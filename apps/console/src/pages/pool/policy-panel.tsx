@@ -3,7 +3,7 @@ import type { Pool } from "@berth/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReactNode } from "react";
-import { toast } from "sonner";
+import { toast } from "../../ui/toast.ts";
 import { useCan } from "../../access/use-can.ts";
 import { useSession } from "../../app/session.tsx";
 import { durationText } from "../../format/duration.ts";

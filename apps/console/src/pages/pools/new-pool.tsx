@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ReactNode } from "react";
-import { toast } from "sonner";
+import { toast } from "../../ui/toast.ts";
 import { useSession } from "../../app/session.tsx";
 import { nounText } from "../../format/units.ts";
 import { BOUNDS, wholeRefusal } from "../../format/whole.ts";
