@@ -1,13 +1,13 @@
 /** Where the reservation is: each member's node and the exact units. */
-import type { Atom, Member, Reservation } from "@berth/client";
+import type { Member, Reservation } from "@berth/client";
 import type { ReactNode } from "react";
 import { countText } from "../format/gpus.ts";
-import { unitsText as countedText } from "../format/units.ts";
 import { CopyText } from "../ui/copy.tsx";
+import { atomText, atomsText, membersByName } from "./atoms.ts";
 import styles from "./facts.module.css";
 
 export function FactsMembers({ reservation }: { readonly reservation: Reservation }): ReactNode {
-  const members = reservation.members ?? [];
+  const members = membersByName(reservation);
   if (members.length === 0) return null;
   return (
     <section className={styles["section"]}>
@@ -28,7 +28,7 @@ function MemberItem({ member }: { readonly member: Member }): ReactNode {
       <details open={atoms.length <= 2}>
         <summary>
           <b>{nodeName}</b>
-          <span>{unitsText(atoms)}</span>
+          <span>{atomsText(atoms)}</span>
         </summary>
         {address !== null && (
           <p className={styles["address"]}>
@@ -46,29 +46,4 @@ function MemberItem({ member }: { readonly member: Member }): ReactNode {
       </details>
     </li>
   );
-}
-
-const CLASS: Readonly<Record<string, string>> = {
-  gpu: "GPU",
-  "gpu.slot": "slot",
-  "nic.vf": "NIC function",
-  disk: "disk",
-};
-
-function atomText({ class: kind, index, profile }: Atom): string {
-  return `${profile ?? CLASS[kind] ?? kind} ${index}`;
-}
-
-/** `GPU 0–7`, or the count where they are of several kinds. */
-function unitsText(atoms: readonly Atom[]): string {
-  const kinds = new Set(atoms.map((atom) => atom.class));
-  const [kind = ""] = kinds;
-  if (kinds.size !== 1) return countedText(atoms);
-  const numbers = atoms.map(({ index }) => index).toSorted((a, b) => a - b);
-  const [first = 0] = numbers;
-  const last = numbers.at(-1) ?? first;
-  const name = CLASS[kind] ?? "part";
-  if (numbers.length === 1) return `${name} ${first}`;
-  const isRun = last - first === numbers.length - 1;
-  return isRun ? `${name} ${first}–${last}` : `${name} ${numbers.join(", ")}`;
 }

@@ -7,8 +7,7 @@ import type { Reservation } from "@berth/client";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { ReactNode } from "react";
-import { countText, modelText } from "../format/gpus.ts";
-import { unitsText } from "../format/units.ts";
+import { modelText } from "../format/gpus.ts";
 import { Button } from "../ui/button.tsx";
 import { StateChip } from "../ui/chip.tsx";
 import { CopyText } from "../ui/copy.tsx";
@@ -22,6 +21,7 @@ import { Elsewhere } from "./elsewhere.tsx";
 import { FactsActions } from "./facts-actions.tsx";
 import { FactsEvents } from "./facts-events.tsx";
 import { FactsMembers } from "./facts-members.tsx";
+import { concernedText } from "./atoms.ts";
 import styles from "./facts.module.css";
 import { useReservation } from "./use-reservation.ts";
 
@@ -113,26 +113,19 @@ function Warnings({ reservation }: { readonly reservation: Reservation }): React
       {degraded !== null && (
         <p className={styles["warning"]} role="status">
           <b>▲ Degraded</b> <Ago at={degraded.since} />:{" "}
-          {DEGRADED[degraded.cause] ?? degraded.cause}. Of what it holds this concerns{" "}
-          {concernedText(reservation, degraded.unitIds)}.
+          {DEGRADED[degraded.cause] ?? degraded.cause}. It concerns{" "}
+          <bdi>{concernedText(reservation, degraded.unitIds)}</bdi>.
         </p>
       )}
     </>
   );
 }
 
-function concernedText({ members }: Reservation, unitIds: readonly string[]): string {
-  const atoms = (members ?? []).flatMap((member) => member.atoms);
-  const found = atoms.filter(({ unitId }) => unitIds.includes(unitId));
-  // One that is no longer reported may be told by its id alone.
-  return found.length === unitIds.length ? unitsText(found) : countText(unitIds.length, "unit");
-}
-
 const DEGRADED: Readonly<Record<string, string>> = {
   NODE_STATE: "its node is out of service",
   MAINTENANCE: "its node is in maintenance",
-  UNHEALTHY: "a unit is faulty",
-  REMOVED: "a unit is no longer reported",
+  UNHEALTHY: "units are faulty",
+  REMOVED: "units are no longer reported",
   NEEDS_REVIEW: "its node has changed and needs a review",
 };
 

@@ -2,12 +2,12 @@
 import type { NodeSchedule, UnitSchedule } from "@berth/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { toast } from "sonner";
+import { toast } from "../../ui/toast.ts";
 import { useCan } from "../../access/use-can.ts";
 import { useSession } from "../../app/session.tsx";
-import { gpusText } from "../../format/gpus.ts";
 import { Button } from "../../ui/button.tsx";
 import { standingOf } from "./aside.ts";
+import { healthRefusal } from "./picked.ts";
 
 export interface HealthButtonsProps {
   readonly node: NodeSchedule;
@@ -30,11 +30,8 @@ export function HealthButtons({ node, units }: HealthButtonsProps): ReactNode {
   });
   const reason = (healthy: boolean): string | null => {
     if (may !== null) return may;
-    const concerned = units.filter((unit) => unit.healthy !== healthy);
     if (units.length === 0) return "Choose GPUs of the node on the map.";
-    return concerned.length > 0
-      ? null
-      : `Nothing changes: ${gpusText(units.length)} said to be that already.`;
+    return healthRefusal(units, healthy);
   };
   return (
     <>

@@ -17,6 +17,7 @@ import { SetAsideDialog } from "./set-aside-dialog.tsx";
 import { CancelMaintenanceDialog, MaintenanceDialog } from "./maintenance-dialog.tsx";
 import { HealthButtons } from "./health-buttons.tsx";
 import { MoveDialog, RemoveDialog } from "./move-dialogs.tsx";
+import { vfioRefusal } from "./picked.ts";
 import { StateDialog } from "./state-dialog.tsx";
 import styles from "./fleet.module.css";
 
@@ -153,11 +154,10 @@ function Picked({ node, picked, onOpen }: NodeDetailProps & PartProps): ReactNod
   const may = useCan();
   const units = node.units.filter(({ id }) => picked.has(id));
   const names = units.map(({ index }) => index).toSorted((a, b) => a - b);
-  const lacking = units.filter(({ vfioGroup }) => vfioGroup === null).length;
   const refusal =
     may("unitReservations.create", { node: standingOf(node) }) ??
     (units.length === 0 ? "Choose GPUs of the node on the map." : null) ??
-    (lacking === 0 ? null : `${gpusText(lacking)} of them without a VFIO group to be kept by.`);
+    vfioRefusal(units);
   return (
     <div className={styles["part"]}>
       <h4>{units.length === 0 ? "No GPU chosen" : `GPU ${names.join(", ")} chosen`}</h4>
