@@ -29,10 +29,11 @@ interface GroupProps {
 
 export function GroupRow({ line, name, at, top }: GroupProps): ReactNode {
   const { free, group, nodes } = line;
+  const label = group === "" ? `no ${name}` : `${name} ${group}`;
   return (
     <div role="row" aria-rowindex={at + 1} className={styles["group"]} style={{ top }}>
       <div role="rowheader" className={styles["groupName"]}>
-        {group === "" ? `no ${name}` : `${name} ${group}`}
+        <b title={label}>{label}</b>
         <span>
           {countText(nodes, "node")}, {free}
         </span>
@@ -72,7 +73,7 @@ export const NodeRow = memo(function NodeRow({ row, view, at, top, tabStop }: Ro
       </div>
       <div role="gridcell" className={styles["facts"]}>
         <b>{isOut ? row.nodeState : freeText(row, view.moment)}</b>
-        {!isOut && next !== null && ` · next change ${timeText(next, view.zone)}`}
+        {!isOut && next !== null && <span>changes {timeText(next, view.zone)}</span>}
       </div>
     </div>
   );
