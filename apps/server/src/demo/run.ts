@@ -7,7 +7,7 @@ import type { ImportDocument } from "../import/document.ts";
 import { readInventory } from "../import/read.ts";
 import { createLog } from "../log.ts";
 import { type Running, serve } from "../serve.ts";
-import { buildConsole } from "./console.ts";
+import { type NotBuilt, buildConsole, consoleLine } from "./console.ts";
 import { DEMO_VARIABLES } from "./plan.ts";
 import { type Ending, tell } from "./story.ts";
 
@@ -21,7 +21,7 @@ export interface DemoOptions {
 /** Tells the story; resolves when the server it started has stopped. */
 export async function demo({ fleet, once = false }: DemoOptions): Promise<void> {
   const config = readConfig(undefined, DEMO_VARIABLES);
-  const [document] = await Promise.all([readInventory(fleet), buildConsole()]);
+  const [document, notBuilt] = await Promise.all([readInventory(fleet), buildConsole()]);
   output.data("Berth, from nothing");
   const running = await start(config);
   output.data(
@@ -30,7 +30,7 @@ export async function demo({ fleet, once = false }: DemoOptions): Promise<void> 
   try {
     const ending = await perform(running, document, config);
     output.data("");
-    if (!once) for (const line of toTry(running, ending)) output.data(line);
+    if (!once) for (const line of toTry(running, { ...ending, notBuilt })) output.data(line);
   } catch (error) {
     await running.stop();
     throw error;
@@ -56,8 +56,11 @@ function perform(running: Running, document: ImportDocument, config: Config): Pr
 }
 
 /** What somebody at the terminal can do now, the README's example first. */
-function* toTry({ url, adminKey }: Running, { token, poolId }: Ending): Generator<string> {
-  yield `The console is at ${url}/ and asks for a key: the tenant vision's or the fleet-admin's below`;
+function* toTry(
+  { url, adminKey }: Running,
+  { notBuilt, poolId, token }: Ending & { readonly notBuilt: NotBuilt },
+): Generator<string> {
+  yield consoleLine(url, notBuilt);
   yield `The API is at ${url}, its description at ${url}/openapi.json`;
   yield `  fleet-admin key: ${adminKey}`;
   yield "  for the example of the README, as the tenant vision:";
