@@ -83,10 +83,15 @@ it("what a role does not allow is an error of its part, with the request to quot
   await page.getByRole("heading", { level: 1, name: "Activity" }).waitFor();
 });
 
-it("a tenant without pools is told what to do next", async () => {
+it("an operator, who owns no pools, is led to the machines and to those that own them", async () => {
   const { page } = await open("/", { token: world().adminToken });
   await settled(page);
-  await page.getByText("This tenant has no pools").waitFor();
+  const main = page.getByRole("main");
+  await main.getByRole("heading", { name: "You run the fleet" }).waitFor();
+  await main.getByRole("link", { name: "To the machines" }).waitFor();
+  // Those who only book own no machines.
+  expect(await main.getByRole("button", { name: "vision" }).count()).toBe(0);
+  await main.getByRole("button", { name: "lab" }).waitFor();
   await page.getByRole("button", { name: "lab" }).click();
   await page.getByRole("heading", { level: 2, name: "By pool" }).waitFor();
   expect(new URL(page.url()).searchParams.get("tenant")).toBe("lab");

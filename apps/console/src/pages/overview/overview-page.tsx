@@ -12,6 +12,7 @@ import { Select } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { poolName } from "../pool-names.ts";
+import { useSites } from "../fleet/use-fleet.ts";
 import { useSetSearch } from "../use-set-search.ts";
 import { LIVE_STATES, useReservations } from "../use-reservations.ts";
 import { ComingUp } from "./coming-up.tsx";
@@ -59,8 +60,10 @@ export function OverviewPage(): ReactNode {
 }
 
 function NoPools(): ReactNode {
-  const { tenantId, tenants, setTenant } = useSession();
+  const { tenantId, tenants, who } = useSession();
   const others = tenants.filter((tenant) => tenant.tenantId !== tenantId);
+  // Whoever runs the fleet owns no pools themselves: what they are looking for is elsewhere.
+  if (who.role === "fleet-admin" && tenantId === who.tenantId) return <ToTheFleet />;
   if (others.length === 0)
     return (
       <Empty title="No pools yet" action={<Link to="/pools">To the pools</Link>}>
@@ -70,13 +73,44 @@ function NoPools(): ReactNode {
   return (
     <Empty
       title="This tenant has no pools"
-      action={others.slice(0, 8).map((tenant) => (
-        <Button key={tenant.tenantId} onPress={() => setTenant(tenant.tenantId)}>
-          <bdi>{tenant.tenantId}</bdi>
-        </Button>
-      ))}
+      action={<Tenants ids={others.map((tenant) => tenant.tenantId)} />}
     >
       {tenantId} owns no pool and is offered none. You have a role on these as well:
+    </Empty>
+  );
+}
+
+/** More are in the menu. */
+const TENANTS_OFFERED = 8;
+
+function Tenants({ ids }: { readonly ids: readonly string[] }): ReactNode {
+  const { setTenant } = useSession();
+  return ids.slice(0, TENANTS_OFFERED).map((id) => (
+    <Button key={id} onPress={() => setTenant(id)}>
+      <bdi>{id}</bdi>
+    </Button>
+  ));
+}
+
+/** An operator of the fleet belongs to no tenant with machines: those are named, and where all of them are. */
+function ToTheFleet(): ReactNode {
+  const { sites } = useSites();
+  const owners = [...new Set(sites.map(({ tenantId }) => tenantId))];
+  return (
+    <Empty
+      title="You run the fleet"
+      action={
+        <>
+          <Link to="/fleet" className={buttonClass({ kind: "primary" })}>
+            To the machines
+          </Link>
+          <Tenants ids={owners} />
+        </>
+      }
+    >
+      {owners.length === 0
+        ? "No tenant has machines yet: make a site for one under Fleet, and register them there."
+        : "Machines and pools belong to tenants. See all machines, or the overview of one that owns some:"}
     </Empty>
   );
 }
