@@ -26,7 +26,8 @@ export function NoSuchTenant({ tenantId, who, tenants, onSignOut }: NoSuchTenant
               <Link
                 key={id}
                 to="."
-                search={id === who.tenantId ? {} : { tenant: id }}
+                // Named in any case: the router keeps the tenant of the address where none is.
+                search={{ tenant: id }}
                 className={buttonClass({})}
               >
                 <bdi>{id}</bdi>

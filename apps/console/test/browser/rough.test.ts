@@ -88,7 +88,7 @@ it.each([
   ["/reservations?from=1&to=9e15", "Reservations"],
   ["/pools?sharing=7", "Pools"],
   ["/activity?method=%00", "Activity"],
-  ["/?rsv=5", "Overview"],
+  ["/?rsv=5&tenant=6", "Overview"],
 ])("%s shows its page", async (path, name) => {
   const { page } = await open(path);
   await page.getByRole("heading", { level: 1, name }).waitFor();
@@ -132,7 +132,7 @@ it("what cannot be tried says why on the button", async () => {
 });
 
 it("a tenant that is not there, or not one's own, is said to be none, and nothing else is there", async () => {
-  for (const tenant of ["nope", "speech", "6"]) {
+  for (const tenant of ["nope", "speech"]) {
     const { page } = await open(`/reservations?tenant=${tenant}`);
     const heading = `There is no tenant ${tenant}, or it is not yours`;
     await page.getByRole("heading", { name: heading }).waitFor();
