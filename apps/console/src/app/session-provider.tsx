@@ -151,8 +151,11 @@ function WithTenant(props: WithTenantProps): ReactNode {
       tenantId,
       tenants,
       setTenant: (next) =>
-        // Filters and selections are of the tenant that they were made for.
-        void navigate({ to: ".", search: next === who.tenantId ? {} : { tenant: next } }),
+        // Filters and selections are of the tenant that they were made for. Named as absent: what is not named stays.
+        void navigate({
+          to: ".",
+          search: { tenant: next === who.tenantId ? undefined : next },
+        }),
       signOut: () => onSignOut(),
     }),
     [client, who, tenantId, tenants, navigate, onSignOut],
