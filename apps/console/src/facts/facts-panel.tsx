@@ -7,6 +7,7 @@ import type { Reservation } from "@berth/client";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { ReactNode } from "react";
+import { defined } from "../app/search.ts";
 import { countText, modelText } from "../format/gpus.ts";
 import { unitsText } from "../format/units.ts";
 import { Button } from "../ui/button.tsx";
@@ -202,7 +203,11 @@ function Rest({ reservation }: { readonly reservation: Reservation }): ReactNode
     <dl className={styles["facts"]}>
       <dt>Pool</dt>
       <dd>
-        <Link to="/pools/$poolId" params={{ poolId }} search={(all) => all}>
+        <Link
+          to="/pools/$poolId"
+          params={{ poolId }}
+          search={({ rsv, tenant }) => defined({ rsv, tenant })}
+        >
           {nameOf(poolId)}
         </Link>
       </dd>

@@ -137,6 +137,8 @@ it("a count that is none is on no button", async () => {
   await settled(page);
   await page.getByLabel("GPUs", { exact: true }).fill("-3");
   await page.getByText("A whole number from 1 on").first().waitFor();
-  await page.getByRole("button", { name: "Book GPUs, now" }).waitFor();
+  const button = page.getByRole("button", { name: /^Book/ });
+  // Its name goes on with why it is dead.
+  expect(await button.textContent()).toMatch(/^Book(?!,| GPUs| now)/);
   expect(await page.getByText("-3").count()).toBe(0);
 });

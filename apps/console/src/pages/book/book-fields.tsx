@@ -13,6 +13,7 @@ import type { BookablePool } from "./book-page.tsx";
 import styles from "./book.module.css";
 import { kindOf } from "./form.ts";
 import type { Ask, BookForm, FormErrors } from "./form.ts";
+import { startFault } from "./link.ts";
 import type { TogetherChoice } from "./search.ts";
 import { nextWeek, tomorrow } from "./when.ts";
 
@@ -128,17 +129,24 @@ function When({ form, errors, onChange }: BookFieldsProps & WithErrors): ReactNo
   const { zone } = useZone();
   const now = useNow(60_000);
   const [morning, monday] = [tomorrow(now, zone), nextWeek(now, zone)];
-  const choose = (moment: Moment): void => {
-    if (moment === "now") onChange({ start: null });
-    else if (moment === "tomorrow") onChange({ start: morning });
-    else if (moment === "week") onChange({ start: monday, duration: "7d" });
-    else onChange({ start: inAnHour(now) });
+  const begin = (start: number | null, more: Partial<BookForm> = {}): void => {
+    const fault = start === null ? null : startFault(start, now);
+    onChange({ ...more, start, startFault: fault, startTyped: null });
   };
+  const choose = (moment: Moment): void => {
+    if (moment === "now") begin(null);
+    else if (moment === "tomorrow") begin(morning);
+    else if (moment === "week") begin(monday, { duration: "7d" });
+    else begin(inAnHour(now));
+  };
+  // Of a link whose start cannot be taken none is chosen yet.
+  const moment = form.startTyped === null ? momentOf(form.start, morning, monday) : null;
   return (
     <>
       <Segmented
         label="Start"
-        value={momentOf(form.start, morning, monday)}
+        value={moment}
+        error={form.start === null ? errors.start : null}
         choices={[
           { value: "now", name: "Now" },
           { value: "tomorrow", name: "Tomorrow" },
@@ -152,7 +160,9 @@ function When({ form, errors, onChange }: BookFieldsProps & WithErrors): ReactNo
           label={`Starts, in ${zone.replaceAll("_", " ")}`}
           value={form.start}
           min={now}
-          onChange={(start) => onChange({ start })}
+          error={errors.start ?? null}
+          onChange={begin}
+          onFault={(fault) => onChange({ startFault: fault ?? startFault(form.start ?? now, now) })}
         />
       )}
       <TextField

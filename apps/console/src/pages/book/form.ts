@@ -15,6 +15,10 @@ export interface BookForm {
   readonly together: TogetherChoice;
   /** Null = now. */
   readonly start: number | null;
+  /** Why `start` is not what the person means, and nothing can be asked; null: it is. */
+  readonly startFault: string | null;
+  /** The start of the link, where that is what is wrong; else null. */
+  readonly startTyped: string | null;
   /** As it is typed. */
   readonly duration: string;
   readonly spot: boolean;
@@ -50,28 +54,15 @@ export function kindOf({ sharing }: Pick<Pool, "sharing">): Kind {
   return sharing === "exclusive" ? "gpu" : "gpu.slot";
 }
 
-export function formOf(search: BookSearch, kind: Kind): BookForm {
-  return {
-    kind,
-    count: String(search.gpus ?? 8),
-    together: search.together ?? "any",
-    start: search.start ?? null,
-    duration: search.for ?? "4h",
-    spot: search.spot ?? false,
-    profile: "",
-    lease: "",
-    project: "",
-  };
-}
-
 /** The form as an address; what is as it begins is left out. */
 export function searchOf(form: BookForm, poolId: string): BookSearch {
-  const count = wholeCount(form.count);
+  const typed = form.count.trim();
+  const start = form.startTyped ?? (form.startFault === null ? form.start : null);
   return {
     pool: poolId,
-    ...(count === null ? {} : { gpus: count }),
+    ...(typed === "" ? {} : { gpus: wholeCount(typed) ?? typed }),
     ...(form.together === "any" ? {} : { together: form.together }),
-    ...(form.start === null ? {} : { start: form.start }),
+    ...(start === null ? {} : { start }),
     ...(form.duration.trim() === "" ? {} : { for: form.duration.trim() }),
     ...(form.spot ? { spot: true } : {}),
   };
@@ -91,6 +82,7 @@ export function askOf(form: BookForm, tenantId: string, pool: PoolFacts): Ask {
   const leaseSeconds = lease === null ? null : Math.round(lease / 1_000);
   const errors: FormErrors = {
     ...shaped.errors,
+    ...(form.startFault === null ? {} : { start: form.startFault }),
     ...(duration === null ? { duration: "Such as 4h, 7d or 1d12h" } : {}),
     ...((duration ?? 0) > DURATION_MAX_MS ? { duration: "At most 366d" } : {}),
     ...(form.lease.trim() !== "" && !isLease(leaseSeconds)
@@ -172,6 +164,11 @@ function wholeCount(text: string): number | null {
 }
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Whether a number is typed that can be counted. */
+export function isCount({ count }: Pick<BookForm, "count">): boolean {
+  return wholeCount(count) !== null;
+}
 
 /** `16 GPUs`, `2 nodes`, `1 MIG instance`; `GPUs` alone while the count is none. */
 export function countedText({ kind, count }: Pick<BookForm, "kind" | "count">): string {

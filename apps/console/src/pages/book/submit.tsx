@@ -16,7 +16,7 @@ import { PlanMoved, unlessMoved } from "../../plan/moved.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import styles from "./book.module.css";
-import { countedText } from "./form.ts";
+import { countedText, isCount } from "./form.ts";
 import type { BookForm } from "./form.ts";
 import { endsIn, victimsIn } from "./outcome.ts";
 import type { Quoting } from "./use-quote.ts";
@@ -46,6 +46,9 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
   const victims = quoting.isCurrent ? victimsIn(quoting.answer) : null;
   const start = victims === null ? form.start : Math.max(form.start ?? now, victims.startsAt);
   const when = start === null ? "now" : timeText(start, zone, { now });
+  // What is wrong is said at its field: a button has no number and no time that nobody asked for.
+  const what = isCount(form) ? `Book ${countedText(form)}` : "Book";
+  const label = form.startFault === null && isCount(form) ? `${what}, ${when}` : what;
   const isLost = isBerthError(book.error, "NO_CAPACITY");
   const hasMoved = book.error instanceof PlanMoved;
   return (
@@ -71,7 +74,7 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
           if (ask.ok) book.mutate({ ...ask.request, ...keyOfSame(book, ask.request) });
         }}
       >
-        Book {countedText(form)}, {when}
+        {label}
         {victims !== null && `, and end ${countText(victims.count, "spot booking")}`}
       </Button>
       {ask.ok ? <ClockChange form={form} ms={Number(ask.request.duration)} /> : null}
