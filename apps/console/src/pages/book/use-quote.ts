@@ -25,24 +25,31 @@ export interface Quoting {
   readonly error: unknown;
   /** Asks once more. @returns the new answer @throws when there is none */
   again(): Promise<QuotedShape | null>;
+  /**
+   * Asks for itself, beside what the page shows, and no longer than this.
+   *
+   * @throws when there is no answer
+   */
+  look(timeoutMs: number): Promise<QuotedShape | null>;
 }
 
 export function useQuote(form: BookForm, pool: PoolFacts): Quoting {
-  const { queries, tenantId } = useSession();
+  const { berth, queries, tenantId } = useSession();
   const settled = useSettled(form, PAUSE_MS);
   const ask = useMemo(() => askOf(form, tenantId, pool), [form, tenantId, pool]);
   const asked = useMemo(() => askOf(settled, tenantId, pool), [settled, tenantId, pool]);
   const tries = useMemo(() => concessionsOf(settled, tenantId, pool), [settled, tenantId, pool]);
   const shapes = asked.ok ? [shapeOf(asked.request), ...tries.map(({ shape }) => shape)] : [];
+  const input = {
+    tenantId,
+    poolId: pool.id,
+    // The smallest request: everything is laid over it, and a gang could not be laid away.
+    devices: [{ class: "gpu" as const, count: 1 }],
+    duration: asked.ok ? asked.request.duration : "1h",
+    alternatives: shapes,
+  };
   const query = useQuery({
-    ...queries.reservations.quote.queryOptions({
-      tenantId,
-      poolId: pool.id,
-      // The smallest request: everything is laid over it, and a gang could not be laid away.
-      devices: [{ class: "gpu", count: 1 }],
-      duration: asked.ok ? asked.request.duration : "1h",
-      alternatives: shapes,
-    }),
+    ...queries.reservations.quote.queryOptions(input),
     enabled: asked.ok,
     placeholderData: keepPreviousData,
   });
@@ -53,6 +60,13 @@ export function useQuote(form: BookForm, pool: PoolFacts): Quoting {
     concessions: query.data && !query.isPlaceholderData ? fittingOf(query.data, tries) : [],
     isCurrent: form === settled && answer !== null && !query.isPlaceholderData,
     error: query.error,
+    look: async (timeoutMs) =>
+      firstOf(
+        await berth.reservations.quote(
+          { ...input, alternatives: shapes.slice(0, 1) },
+          { timeoutMs },
+        ),
+      ),
     again: async () => firstOf((await query.refetch({ throwOnError: true })).data),
   };
 }
