@@ -8,6 +8,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { ReactNode } from "react";
 import { defined } from "../app/search.ts";
+import { isNoId } from "../format/fault.ts";
 import { countText, modelText } from "../format/gpus.ts";
 import { unitsText } from "../format/units.ts";
 import { Button } from "../ui/button.tsx";
@@ -70,7 +71,7 @@ function Facts({
       {data === undefined && error === null && <Loading what="the reservation" lines={4} />}
       {data === undefined &&
         error !== null &&
-        (isBerthError(error, "NOT_FOUND") ? (
+        (isBerthError(error, "NOT_FOUND") || isNoId(error, "reservationId") ? (
           <Elsewhere reservationId={reservationId} />
         ) : (
           <ErrorBox error={error} onRetry={() => void refetch()} />

@@ -3,7 +3,7 @@ import type { Pool } from "@berth/client";
 import type { ReactNode } from "react";
 import { useNow } from "../../app/now.ts";
 import { useZone } from "../../app/zone.tsx";
-import { durationText } from "../../format/duration.ts";
+import { LENGTH_HINT, durationText } from "../../format/duration.ts";
 import { number } from "../../format/gpus.ts";
 import { Checkbox, Segmented, Select, TextField } from "../../ui/field.tsx";
 import type { Choice } from "../../ui/field.tsx";
@@ -169,7 +169,7 @@ function When({ form, errors, onChange }: BookFieldsProps & WithErrors): ReactNo
         label="For"
         value={form.duration}
         error={errors.duration}
-        hint="Such as 4h, 7d or 1d12h"
+        hint={LENGTH_HINT}
         maxLength={32}
         onChange={(duration) => onChange({ duration })}
       />

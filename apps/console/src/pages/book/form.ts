@@ -1,7 +1,7 @@
 /** The booking form without a screen: what is typed, what is wrong with it, and the request that it makes. Pure. */
 import { gpus, nodes } from "@berth/client";
 import type { BookingRequest, BookingShape, Pool } from "@berth/client";
-import { parseDuration } from "../../format/duration.ts";
+import { LENGTH_HINT, lengthFault, parseDuration } from "../../format/duration.ts";
 import { nounText, resourceCount } from "../../format/units.ts";
 import type { BookSearch, TogetherChoice } from "./search.ts";
 
@@ -83,7 +83,7 @@ export function askOf(form: BookForm, tenantId: string, pool: PoolFacts): Ask {
   const errors: FormErrors = {
     ...shaped.errors,
     ...(form.startFault === null ? {} : { start: form.startFault }),
-    ...(duration === null ? { duration: "Such as 4h, 7d or 1d12h" } : {}),
+    ...(duration === null ? { duration: lengthFault(form.duration) ?? LENGTH_HINT } : {}),
     ...((duration ?? 0) > DURATION_MAX_MS ? { duration: "At most 366d" } : {}),
     ...(form.lease.trim() !== "" && !isLease(leaseSeconds)
       ? { lease: "From 30s to 24h, or empty" }

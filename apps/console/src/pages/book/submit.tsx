@@ -8,6 +8,7 @@ import { useCan } from "../../access/use-can.ts";
 import { useNow } from "../../app/now.ts";
 import { useZone } from "../../app/zone.tsx";
 import { agoText } from "../../format/duration.ts";
+import { faultText } from "../../format/fault.ts";
 import { countText } from "../../format/gpus.ts";
 import { crossesClockChange, timeText } from "../../format/time.ts";
 import { PlanMoved } from "../../plan/moved.ts";
@@ -116,16 +117,10 @@ function waitingText(quoting: Quoting): string {
   return isWaiting(quoting) ? TRYING : "";
 }
 
-/** In the words of the form: which field the wire means is plain from what is said of it. */
-function refusalText(error: Error): string {
-  const [issue] = isBerthError(error) ? (error.issues ?? []) : [];
-  return issue?.message ?? error.message;
-}
-
 /** Why the button is dead: it books what was just seen to fit, and nothing else. */
 function whyNot({ answer, ask, error, isCurrent }: Quoting): string | null {
   if (!ask.ok) return Object.values(ask.errors)[0] ?? "The form is not complete.";
-  if (error instanceof Error && !isCurrent) return `It could not be tried: ${refusalText(error)}`;
+  if (error instanceof Error && !isCurrent) return `It could not be tried: ${faultText(error)}`;
   if (answer === null || !isCurrent) return TRYING;
   const { preview, quota } = answer;
   if (!quota.ok) return "It would be over the quota.";
