@@ -38,7 +38,8 @@ const OF_FILES = "nodes";
 
 /** One fault: what is wrong, and of what, where the page has a name for it. */
 export function issueText({ message, path }: Pick<Issue, "message" | "path">): string {
-  if (path[0] === OF_FILES) return `${pathText(path)}: ${message}`;
+  const place = placeInFile(path);
+  if (place !== null) return `${place}: ${message}`;
   const name = nameOf(path);
   if (NO_INSTANT.test(message)) return `${name ?? "The time"} is too far ahead.`;
   if (name === null) return sentence(message);
@@ -84,8 +85,9 @@ function nameOf(path: Issue["path"]): string | null {
   return known === undefined ? null : (FIELD_NAMES[known] ?? null);
 }
 
-/** `nodes[3].gpus[0].uuid`. */
-function pathText(path: Issue["path"]): string {
+/** `nodes[3].gpus[0].uuid`; null: it is of no file. */
+export function placeInFile(path: Issue["path"]): string | null {
+  if (path[0] !== OF_FILES) return null;
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;
     return text === "" ? part : `${text}.${part}`;

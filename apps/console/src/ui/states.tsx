@@ -1,8 +1,8 @@
 /** What a part of a page shows when it has nothing, not yet, not all, or a failure: the part, never the whole page. */
 import { isBerthError } from "@berth/client";
-import type { BerthError } from "@berth/client";
+import type { BerthError, Issue } from "@berth/client";
 import type { ReactNode } from "react";
-import { faultText, issueText } from "../format/fault.ts";
+import { faultText, issueText, placeInFile } from "../format/fault.ts";
 import { Button } from "./button.tsx";
 import { CopyText } from "./copy.tsx";
 import { cx } from "./cx.ts";
@@ -93,10 +93,20 @@ function Issues({ error: { issues } }: { readonly error: BerthError }): ReactNod
     <ul className={styles.issues}>
       {issues.slice(0, ISSUES_SHOWN).map(({ message, path }) => (
         <li key={`${path.join(".")} ${message}`}>
-          <span dir="auto">{issueText({ message, path })}</span>
+          <IssueLine message={message} path={path} />
         </li>
       ))}
     </ul>
+  );
+}
+
+function IssueLine({ message, path }: Issue): ReactNode {
+  const place = placeInFile(path);
+  if (place === null) return <span dir="auto">{issueText({ message, path })}</span>;
+  return (
+    <>
+      <code>{place}</code> <span dir="auto">{message}</span>
+    </>
   );
 }
 
