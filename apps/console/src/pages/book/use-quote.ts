@@ -10,6 +10,7 @@ import { concessionsOf, fitting, shapeOf } from "./concessions.ts";
 import type { Concession } from "./concessions.ts";
 import { askOf } from "./form.ts";
 import type { Ask, BookForm, PoolFacts } from "./form.ts";
+import { leastOf } from "./least.ts";
 
 const PAUSE_MS = 150;
 
@@ -54,10 +55,29 @@ export function useQuote(form: BookForm, pool: PoolFacts): Quoting {
     placeholderData: keepPreviousData,
   });
   const answer = asked.ok ? firstOf(query.data) : null;
+  const found = query.data && !query.isPlaceholderData ? fittingOf(query.data, tries) : [];
+  const isShort = asked.ok && !query.isPlaceholderData && answer !== null && !holds(answer);
+  const least = useQuery({
+    // Begins as the quote's own key, so that what renews that renews this.
+    queryKey: [
+      ...queries.reservations.quote.queryKey(input),
+      "least",
+      found.map(({ words }) => words),
+    ],
+    queryFn: ({ signal }) =>
+      leastOf({ form: settled, tenantId, pool }, found, async (alternatives) => {
+        const quote = await berth.reservations.quote(
+          { ...input, alternatives: [...alternatives] },
+          { signal },
+        );
+        return quote.alternatives;
+      }),
+    enabled: isShort,
+  });
   return {
     ask,
     answer,
-    concessions: query.data && !query.isPlaceholderData ? fittingOf(query.data, tries) : [],
+    concessions: isShort ? refined(found, least.data ?? []) : [],
     isCurrent: form === settled && answer !== null && !query.isPlaceholderData,
     error: query.error,
     look: async (timeoutMs) =>
@@ -77,8 +97,15 @@ function firstOf(quote: Quote | undefined): QuotedShape | null {
 
 function fittingOf({ alternatives }: Quote, tries: readonly Concession[]): Concession[] {
   const [request, ...answers] = alternatives;
-  if (request === undefined || (request.preview.fits && request.quota.ok)) return [];
-  return fitting(tries, answers);
+  return request === undefined || holds(request) ? [] : fitting(tries, answers);
+}
+
+const holds = ({ preview, quota }: QuotedShape): boolean => preview.fits && quota.ok;
+
+/** What was found coarsely, until the least of its kind is. */
+function refined(found: readonly Concession[], least: readonly Concession[]): Concession[] {
+  const others = found.filter(({ kind }) => least.every((each) => each.kind !== kind));
+  return [...others, ...least];
 }
 
 /** The value once it has stood still. */
