@@ -7,7 +7,8 @@ import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useSession } from "../app/session.tsx";
 import { useZone } from "../app/zone.tsx";
-import { durationText, parseDuration } from "../format/duration.ts";
+import { LENGTH_HINT, durationText, lengthFault, parseDuration } from "../format/duration.ts";
+import { faultText } from "../format/fault.ts";
 import { timeText } from "../format/time.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
@@ -30,7 +31,8 @@ export function ExtendForm({
   const end = ms === null ? null : reservation.end + ms;
   const plan = useExtendPlan(reservation, end);
   const extend = useExtend(reservation, onDone);
-  const reason = ms === null ? "Say by how long, such as 4h or 2d." : whyNot(plan);
+  const wrong = lengthFault(by);
+  const reason = wrong ?? whyNot(plan);
   return (
     <form
       className={styles["extend"]}
@@ -51,8 +53,10 @@ export function ExtendForm({
           </Button>
         ))}
       </div>
-      <TextField label="Longer by" value={by} onChange={setBy} hint="4h, 2d, 1w" />
-      <Verdict plan={plan} onLatest={(latest) => extend.mutate(latest)} zone={zone} />
+      <TextField label="Longer by" value={by} onChange={setBy} error={wrong} hint={LENGTH_HINT} />
+      {wrong === null ? (
+        <Verdict plan={plan} onLatest={(latest) => extend.mutate(latest)} zone={zone} />
+      ) : null}
       {extend.error !== null && <ErrorBox error={extend.error} />}
       <Button kind="primary" type="submit" reason={reason} busy={extend.isPending}>
         {end === null ? "Extend" : `Extend to ${timeText(end, zone)}`}
@@ -93,7 +97,7 @@ function useExtend({ id, version }: Reservation, onDone: () => void) {
 
 function whyNot({ error, isFetching }: Plan): string | null {
   if (isFetching) return "It is being asked whether that fits.";
-  return error === null ? null : error.message;
+  return error === null ? null : faultText(error);
 }
 
 /** Fits, or why not; where the server knows the latest end that fits, that is a button. */
@@ -111,7 +115,7 @@ function Verdict({
     const latest = isBerthError(error, "NO_CAPACITY") ? error.details.latestEnd : null;
     return (
       <div className={styles["verdict"]} role="status" data-fits="false">
-        <span>✕ {error.message}</span>
+        <span>✕ {faultText(error)}</span>
         {latest !== null && (
           <Button size="small" onPress={() => onLatest(latest)}>
             Extend to {timeText(latest, zone)} instead

@@ -7,6 +7,8 @@ import type { Reservation } from "@berth/client";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { ReactNode } from "react";
+import { defined } from "../app/search.ts";
+import { isNoId } from "../format/fault.ts";
 import { modelText } from "../format/gpus.ts";
 import { Button } from "../ui/button.tsx";
 import { StateChip } from "../ui/chip.tsx";
@@ -69,7 +71,7 @@ function Facts({
       {data === undefined && error === null && <Loading what="the reservation" lines={4} />}
       {data === undefined &&
         error !== null &&
-        (isBerthError(error, "NOT_FOUND") ? (
+        (isBerthError(error, "NOT_FOUND") || isNoId(error, "reservationId") ? (
           <Elsewhere reservationId={reservationId} />
         ) : (
           <ErrorBox error={error} onRetry={() => void refetch()} />
@@ -195,7 +197,11 @@ function Rest({ reservation }: { readonly reservation: Reservation }): ReactNode
     <dl className={styles["facts"]}>
       <dt>Pool</dt>
       <dd>
-        <Link to="/pools/$poolId" params={{ poolId }} search={(all) => all}>
+        <Link
+          to="/pools/$poolId"
+          params={{ poolId }}
+          search={({ rsv, tenant }) => defined({ rsv, tenant })}
+        >
           {nameOf(poolId)}
         </Link>
       </dd>

@@ -30,8 +30,21 @@ export function ReleaseDialog({
       done={(shown) => `Released ${whatText(shown)}`}
       refusal={(shown) => (isOver(shown) ? `It is over: ${shown.state}.` : null)}
     >
-      {(shown) => <ReleasePlan reservation={shown} />}
+      {(shown) =>
+        isOver(shown) ? <Over reservation={shown} /> : <ReleasePlan reservation={shown} />
+      }
     </PlanDialog>
+  );
+}
+
+/** Ended meanwhile, by whomever: there is nothing left that a release would do. */
+function Over({ reservation: { state } }: { readonly reservation: Reservation }): ReactNode {
+  return (
+    <Consequences
+      tone="stays"
+      heading={`It is over already: ${state}. There is nothing left to release`}
+      items={[]}
+    />
   );
 }
 

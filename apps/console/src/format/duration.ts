@@ -13,6 +13,19 @@ export function parseDuration(text: string): number | null {
   return total > 0 ? total : null;
 }
 
+/** What a field for a length takes. */
+export const LENGTH_HINT = "Such as 4h, 7d or 1d12h; a number alone is hours";
+
+/** Why what is typed is no length to add or to book; null: it is one. */
+export function lengthFault(text: string): string | null {
+  const plain = text.trim();
+  if (parseDuration(plain) !== null) return null;
+  if (plain === "") return "Say how long, such as 4h or 2d.";
+  if (plain.startsWith("-")) return "A length is more than nothing: it cannot be below zero.";
+  if (/^[0\s.]+(?:ms|[smhdw])?$/i.test(plain)) return "A length is more than nothing.";
+  return "Such as 4h, 7d or 1d12h";
+}
+
 /** The two greatest parts: `7 d`, `2 h 30 min`, `45 s`. Never below `0 s`. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agoText, durationInput, durationText, parseDuration } from "./duration.ts";
+import { agoText, durationInput, durationText, lengthFault, parseDuration } from "./duration.ts";
 import { gpusText, modelText, number } from "./gpus.ts";
 import { crossesClockChange, rangeText, timeText, utcText, zoneName } from "./time.ts";
 
@@ -23,7 +23,7 @@ describe("a time", () => {
     const span = { start: now, end: Date.parse("2027-01-04T08:00:00Z") };
     expect(rangeText(span, BERLIN, now)).toBe("Wed 30 Dec 01:00 – Mon 4 Jan 2027 09:00 CET");
     expect(rangeText({ ...span, start: span.end }, BERLIN, now)).toBe(
-      "Mon 4 Jan 2027 09:00 – 09:00 CET",
+      "Mon 4 Jan 2027 09:00:00 – 09:00:00 CET",
     );
   });
 
@@ -49,6 +49,21 @@ describe("a time", () => {
     expect(crossesClockChange(from ?? 0, to ?? 0, BERLIN)).toBe(true);
     expect(crossesClockChange(from ?? 0, to ?? 0, "UTC")).toBe(false);
   });
+});
+
+it("a range of seconds is told to the second", () => {
+  expect(rangeText({ start: MONDAY + 5_000, end: MONDAY + 15_000 }, BERLIN, MONDAY)).toBe(
+    "Mon 7 Dec 09:00:05 – 09:00:15 CET",
+  );
+});
+
+it("what is no length says what is wrong with it", () => {
+  expect(lengthFault("")).toMatch(/^Say how long/);
+  for (const none of ["0", "0h", "0d", "0.0"])
+    expect(lengthFault(none)).toMatch(/more than nothing/);
+  expect(lengthFault("-1h")).toMatch(/below zero/);
+  expect(lengthFault("soon")).toBe("Such as 4h, 7d or 1d12h");
+  for (const one of ["1", "4h", "1d12h", "10s"]) expect(lengthFault(one)).toBeNull();
 });
 
 describe("a length", () => {

@@ -148,10 +148,13 @@ export function rangeText(
   const [from, to] = [partsOf(start, zone), partsOf(end, zone)];
   const [first, last] = [zoneName(start, zone), zoneName(end, zone)];
   const sameDay = (["day", "month", "year"] as const).every((part) => from[part] === to[part]);
-  const clock = ({ hour, minute }: Parts): string => `${hour}:${minute}`;
+  // Two times of the same minute are told apart by their seconds, and so is a length of seconds.
+  const isShort = Math.abs(end - start) < 120_000;
+  const clock = ({ hour, minute }: Parts, at: number): string =>
+    isShort ? `${hour}:${minute}:${new Date(at).toISOString().slice(17, 19)}` : `${hour}:${minute}`;
   const { year } = partsOf(now, zone);
-  const begin = `${dayText(from, year)} ${clock(from)}`;
-  const until = sameDay ? clock(to) : `${dayText(to, year)} ${clock(to)}`;
+  const begin = `${dayText(from, year)} ${clock(from, start)}`;
+  const until = sameDay ? clock(to, end) : `${dayText(to, year)} ${clock(to, end)}`;
   // Over a change of the clocks both names are said, or the length seems wrong by an hour.
   return first === last ? `${begin} – ${until} ${last}` : `${begin} ${first} – ${until} ${last}`;
 }

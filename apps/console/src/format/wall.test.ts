@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseWall, readingsOf, wallNote, wallOf } from "./wall.ts";
+import { parseWall, readingsOf, typedFault, wallNote, wallOf } from "./wall.ts";
 
 const BERLIN = "Europe/Berlin";
 const wall = (text: string) => parseWall(text) ?? expect.fail(`${text} is no wall time`);
@@ -50,5 +50,24 @@ describe("a wall time", () => {
 
   it("is none for what is empty or no time", () => {
     expect([parseWall(""), parseWall("soon")]).toEqual([null, null]);
+  });
+});
+
+describe("a date as it stands in its field", () => {
+  const parts = (day: string, more: { readonly isPlaceholder?: boolean } = {}) =>
+    Object.entries({ day, month: "02", year: "2027", hour: "10", minute: "00" }).map(
+      ([type, text]) => ({
+        type,
+        text,
+        isPlaceholder: type === "day" && more.isPlaceholder === true,
+      }),
+    );
+
+  it("is its value, or it is said what is wrong: a day that does not exist, or a part that is missing", () => {
+    expect(typedFault(parts("28"), wall("2027-02-28T10:00"))).toBeNull();
+    expect(typedFault(parts("31"), wall("2027-11-03T01:30"))).toBe("31/02/2027 does not exist.");
+    expect(typedFault(parts("dd", { isPlaceholder: true }), wall("2027-02-28T10:00"))).toMatch(
+      /not complete/,
+    );
   });
 });

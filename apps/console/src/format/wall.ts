@@ -55,4 +55,30 @@ export function wallNote(wall: CalendarDateTime, zone: string, at: number): stri
   return `${typed} comes twice on ${day}, as the clocks are put back. Taken is the ${which}, in ${zoneName(at, zone)}.`;
 }
 
+/** A part of a date as a field shows it. */
+export interface ShownPart {
+  readonly type: string;
+  readonly text: string;
+  readonly isPlaceholder: boolean;
+}
+
+const DATE_PARTS = ["day", "month", "year", "hour", "minute"] as const;
+
+/**
+ * What is wrong with a date as it stands in a field; null when it is the field's value.
+ *
+ * @param held the field's value: of a date that does not exist the one before it
+ */
+export function typedFault(
+  parts: readonly ShownPart[],
+  held: { readonly [K in (typeof DATE_PARTS)[number]]?: number } | null,
+): string | null {
+  const shown = (type: string): ShownPart | undefined => parts.find((part) => part.type === type);
+  if (DATE_PARTS.some((type) => shown(type)?.isPlaceholder))
+    return "The date is not complete: day, month, year, hour and minute.";
+  if (DATE_PARTS.every((type) => Number(shown(type)?.text) === held?.[type])) return null;
+  const text = (["day", "month", "year"] as const).map((type) => shown(type)?.text ?? "");
+  return `${text.join("/")} does not exist.`;
+}
+
 const two = (count: number): string => String(count).padStart(2, "0");

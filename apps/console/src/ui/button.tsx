@@ -75,6 +75,7 @@ export function Button({ reason, busy, ...rest }: ButtonProps): ReactNode {
       {...(pressed === undefined ? {} : { "aria-pressed": pressed })}
       {...(autoFocus === undefined ? {} : { autoFocus })}
     >
+      {busy === true ? <span className={styles.spinner} aria-hidden="true" /> : null}
       {children}
     </AriaButton>
   );

@@ -149,11 +149,14 @@ export function Select<T extends string>({
 
 export interface SegmentedProps<T extends string> {
   readonly label: string;
-  readonly value: T;
+  /** Null: none is chosen. */
+  readonly value: T | null;
   readonly choices: readonly Choice<T>[];
   readonly onChange: (value: T) => void;
   /** The label is for screen readers alone. */
   readonly bare?: boolean;
+  /** What is wrong with the choice; null or absent: nothing. */
+  readonly error?: string | null | undefined;
 }
 
 /** One of a few, all in sight. */
@@ -163,10 +166,11 @@ export function Segmented<T extends string>({
   choices,
   onChange,
   bare = false,
+  error,
 }: SegmentedProps<T>): ReactNode {
   const name = useId();
   return (
-    <fieldset className={styles.field}>
+    <fieldset className={styles.field} aria-describedby={error ? `${name}-note` : undefined}>
       <legend className={bare ? "visually-hidden" : styles.label}>{label}</legend>
       <div className={styles.segmented}>
         {choices.map((choice) => (
@@ -182,6 +186,11 @@ export function Segmented<T extends string>({
           </label>
         ))}
       </div>
+      {error ? (
+        <span id={`${name}-note`} className={styles.error}>
+          {error}
+        </span>
+      ) : null}
     </fieldset>
   );
 }

@@ -1,7 +1,8 @@
 /** What a part of a page shows when it has nothing, not yet, not all, or a failure: the part, never the whole page. */
 import { isBerthError } from "@berth/client";
-import type { BerthError } from "@berth/client";
+import type { BerthError, Issue } from "@berth/client";
 import type { ReactNode } from "react";
+import { faultText, issueText, placeInFile } from "../format/fault.ts";
 import { Button } from "./button.tsx";
 import { CopyText } from "./copy.tsx";
 import { cx } from "./cx.ts";
@@ -64,9 +65,7 @@ export function ErrorBox({
   return (
     <div className={cx(styles.box, styles.error)} role="alert">
       <h3>{HEADINGS[known?.code ?? ""] ?? "This did not work"}</h3>
-      <p>
-        {error instanceof Error ? error.message : "Something failed that says nothing of itself."}
-      </p>
+      <p>{faultText(error)}</p>
       {known !== null && <Issues error={known} />}
       {known?.requestId ? (
         <small>
@@ -94,19 +93,21 @@ function Issues({ error: { issues } }: { readonly error: BerthError }): ReactNod
     <ul className={styles.issues}>
       {issues.slice(0, ISSUES_SHOWN).map(({ message, path }) => (
         <li key={`${path.join(".")} ${message}`}>
-          <code>{pathText(path)}</code> <span dir="auto">{message}</span>
+          <IssueLine message={message} path={path} />
         </li>
       ))}
     </ul>
   );
 }
 
-/** `nodes[3].gpus[0].uuid`. */
-function pathText(path: readonly (string | number)[]): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === "number") return `${text}[${part}]`;
-    return text === "" ? part : `${text}.${part}`;
-  }, "");
+function IssueLine({ message, path }: Issue): ReactNode {
+  const place = placeInFile(path);
+  if (place === null) return <span dir="auto">{issueText({ message, path })}</span>;
+  return (
+    <>
+      <code>{place}</code> <span dir="auto">{message}</span>
+    </>
+  );
 }
 
 /** Part of it is missing, and why. */
@@ -160,7 +161,7 @@ export function Loaded<T>({
       <>
         {error === null ? null : (
           <Partial>
-            As it was last seen: {error.message}{" "}
+            As it was last seen: {faultText(error)}{" "}
             <Button size="small" onPress={() => void refetch()}>
               Try again
             </Button>

@@ -1,5 +1,5 @@
 /** An instant, typed as a date and a time of day in the zone that the page tells times in; the label names the zone. */
-import type { ReactNode } from "react";
+import type { ReactNode, SyntheticEvent } from "react";
 import { useZone } from "../app/zone.tsx";
 import { zoneName } from "../format/time.ts";
 import { parseWall, readingsOf } from "../format/wall.ts";
@@ -10,7 +10,7 @@ import { WallNote } from "./wall-note.tsx";
 
 export interface WhenFieldProps {
   readonly label: string;
-  /** Milliseconds since the epoch; null: empty. */
+  /** Milliseconds since the epoch; null: empty; NaN: what stands there is no date, which the field says itself. */
   readonly value: number | null;
   readonly onChange: (value: number | null) => void;
   readonly hint?: string;
@@ -19,20 +19,27 @@ export interface WhenFieldProps {
 
 export function WhenField({ label, value, onChange, hint, error }: WhenFieldProps): ReactNode {
   const { zone } = useZone();
-  const named = zoneName(value ?? Date.now(), zone);
-  const [wall, type] = useWall(value, zone);
+  const isWrong = Number.isNaN(value);
+  const held = isWrong ? null : value;
+  const named = zoneName(held ?? Date.now(), zone);
+  const [wall, type] = useWall(held, zone);
   const onType = (text: string): void => {
     const typed = parseWall(text);
     type(typed);
     onChange(typed === null ? null : readingsOf(typed, zone).usual);
   };
-  const isEmpty = value === null || wall === null;
+  // A date that does not exist, or a part of one, is no value to the browser: only its validity tells it from empty.
+  const look = ({ currentTarget }: SyntheticEvent<HTMLInputElement>): void => {
+    if (currentTarget.validity.badInput) onChange(Number.NaN);
+    else if (isWrong) onType(currentTarget.value);
+  };
+  const isEmpty = held === null || wall === null;
   return (
     // The control shows the date in the order of the browser's language: it is read back in the page's own.
     <Field
       label={`${label} (${named})`}
-      hint={isEmpty ? hint : <WallNote wall={wall} zone={zone} at={value} onChange={onChange} />}
-      error={error}
+      hint={isEmpty ? hint : <WallNote wall={wall} zone={zone} at={held} onChange={onChange} />}
+      error={isWrong ? "There is no such date." : error}
     >
       {(parts) => (
         <input
@@ -40,7 +47,12 @@ export function WhenField({ label, value, onChange, hint, error }: WhenFieldProp
           type="datetime-local"
           className={styles["input"]}
           value={wall === null ? "" : wall.toString().slice(0, 16)}
-          onChange={({ target }) => onType(target.value)}
+          onChange={(event) => {
+            if (event.target.validity.badInput) look(event);
+            else onType(event.target.value);
+          }}
+          onKeyUp={look}
+          onBlur={look}
         />
       )}
     </Field>

@@ -137,6 +137,25 @@ it("a count that is none is on no button", async () => {
   await settled(page);
   await page.getByLabel("GPUs", { exact: true }).fill("-3");
   await page.getByText("A whole number from 1 on").first().waitFor();
-  await page.getByRole("button", { name: "Book GPUs, now" }).waitFor();
+  const button = page.getByRole("button", { name: /^Book/ });
+  // Its name goes on with why it is dead.
+  expect(await button.textContent()).toMatch(/^Book(?!,| GPUs| now)/);
   expect(await page.getByText("-3").count()).toBe(0);
+});
+
+it("the least that could be given up is offered, and not the next of a few steps", async () => {
+  const poolId = await ownPool(8);
+  // Five are left: half of eight fits and three quarters do not.
+  await world()
+    .as("robotics")
+    .reservations.create({
+      tenantId: "robotics",
+      poolId,
+      devices: [{ class: "gpu", count: 3 }],
+      duration: "6h",
+    });
+  const { page } = await open(`/book?pool=${poolId}&gpus=8&together=node&for=1h`);
+  await page.getByRole("button", { name: "5 GPUs instead of 8" }).click();
+  await page.getByRole("region", { name: "The pool" }).getByText("It fits").waitFor();
+  await page.getByRole("button", { name: "Book 5 GPUs, now" }).waitFor();
 });

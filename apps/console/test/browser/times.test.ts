@@ -64,4 +64,9 @@ it("maintenance that would be over is said at its field; what has begun begins a
   await dialog.getByLabel(/^To/).fill("2026-01-01T12:00");
   await dialog.getByText("It would be over already").first().waitFor();
   expect(await begin.count()).toBe(0);
+  // A day that does not exist is no value to the browser, and no empty field to the person.
+  await dialog.getByLabel(/^To/).focus();
+  await page.keyboard.type("0231");
+  await dialog.getByText("There is no such date.").waitFor();
+  expect(await dialog.getByRole("button", { name: /^Begin maintenance/ }).count()).toBe(0);
 });

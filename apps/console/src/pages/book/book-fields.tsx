@@ -3,7 +3,7 @@ import type { Pool } from "@berth/client";
 import type { ReactNode } from "react";
 import { useNow } from "../../app/now.ts";
 import { useZone } from "../../app/zone.tsx";
-import { durationText } from "../../format/duration.ts";
+import { LENGTH_HINT, durationText } from "../../format/duration.ts";
 import { UNBOOKED } from "../../format/free.ts";
 import { number } from "../../format/gpus.ts";
 import { Checkbox, Segmented, Select, TextField } from "../../ui/field.tsx";
@@ -14,6 +14,7 @@ import type { BookablePool } from "./book-page.tsx";
 import styles from "./book.module.css";
 import { kindOf } from "./form.ts";
 import type { Ask, BookForm, FormErrors } from "./form.ts";
+import { startFault } from "./link.ts";
 import type { TogetherChoice } from "./search.ts";
 import { nextWeek, tomorrow } from "./when.ts";
 
@@ -129,17 +130,24 @@ function When({ form, errors, onChange }: BookFieldsProps & WithErrors): ReactNo
   const { zone } = useZone();
   const now = useNow(60_000);
   const [morning, monday] = [tomorrow(now, zone), nextWeek(now, zone)];
-  const choose = (moment: Moment): void => {
-    if (moment === "now") onChange({ start: null });
-    else if (moment === "tomorrow") onChange({ start: morning });
-    else if (moment === "week") onChange({ start: monday, duration: "7d" });
-    else onChange({ start: inAnHour(now) });
+  const begin = (start: number | null, more: Partial<BookForm> = {}): void => {
+    const fault = start === null ? null : startFault(start, now);
+    onChange({ ...more, start, startFault: fault, startTyped: null });
   };
+  const choose = (moment: Moment): void => {
+    if (moment === "now") begin(null);
+    else if (moment === "tomorrow") begin(morning);
+    else if (moment === "week") begin(monday, { duration: "7d" });
+    else begin(inAnHour(now));
+  };
+  // Of a link whose start cannot be taken none is chosen yet.
+  const moment = form.startTyped === null ? momentOf(form.start, morning, monday) : null;
   return (
     <>
       <Segmented
         label="Start"
-        value={momentOf(form.start, morning, monday)}
+        value={moment}
+        error={form.start === null ? errors.start : null}
         choices={[
           { value: "now", name: "Now" },
           { value: "tomorrow", name: "Tomorrow" },
@@ -153,14 +161,16 @@ function When({ form, errors, onChange }: BookFieldsProps & WithErrors): ReactNo
           label={`Starts, in ${zone.replaceAll("_", " ")}`}
           value={form.start}
           min={now}
-          onChange={(start) => onChange({ start })}
+          error={errors.start ?? null}
+          onChange={begin}
+          onFault={(fault) => onChange({ startFault: fault ?? startFault(form.start ?? now, now) })}
         />
       )}
       <TextField
         label="For"
         value={form.duration}
         error={errors.duration}
-        hint="Such as 4h, 7d or 1d12h"
+        hint={LENGTH_HINT}
         maxLength={32}
         onChange={(duration) => onChange({ duration })}
       />

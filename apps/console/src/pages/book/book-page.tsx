@@ -15,8 +15,10 @@ import { useSetSearch } from "../use-set-search.ts";
 import { BookFields } from "./book-fields.tsx";
 import styles from "./book.module.css";
 import { Candidates } from "./candidates.tsx";
-import { formOf, kindOf, searchOf } from "./form.ts";
+import { kindOf, searchOf } from "./form.ts";
 import type { BookForm } from "./form.ts";
+import { fromLink } from "./link.ts";
+import type { LinkNote } from "./link.ts";
 import type { BookSearch } from "./search.ts";
 import { Submit } from "./submit.tsx";
 import { useQuote } from "./use-quote.ts";
@@ -122,7 +124,8 @@ function Booking({ bookable, chosen }: BookingProps): ReactNode {
   const { pool, perNode } = chosen;
   const search = useSearch({ from: "/book" });
   const set = useSetSearch<BookSearch>();
-  const [form, setForm] = useState<BookForm>(() => formOf(search, kindOf(pool)));
+  const [link] = useState(() => fromLink(search, kindOf(pool), Date.now()));
+  const [form, setForm] = useState<BookForm>(link.form);
   const facts = useMemo(() => ({ id: pool.id, perNode }), [pool.id, perNode]);
   const quoting = useQuote(form, facts);
   useEffect(() => {
@@ -138,6 +141,7 @@ function Booking({ bookable, chosen }: BookingProps): ReactNode {
           onSubmit={(event) => event.preventDefault()}
           aria-label="Booking"
         >
+          <LinkNotes notes={notesLeft(link.notes, link.form, form)} />
           <BookFields
             form={form}
             ask={quoting.ask}
@@ -155,4 +159,19 @@ function Booking({ bookable, chosen }: BookingProps): ReactNode {
       </div>
     </div>
   );
+}
+
+/** What the person has chosen anew is not the link's any more. */
+function notesLeft(notes: readonly LinkNote[], first: BookForm, form: BookForm): LinkNote[] {
+  return notes.filter(({ field }) =>
+    field === "start" ? form.startTyped !== null : form[field] === first[field],
+  );
+}
+
+function LinkNotes({ notes }: { readonly notes: readonly LinkNote[] }): ReactNode {
+  return notes.map(({ field, words }) => (
+    <p key={field} className={styles.taken} role="alert" dir="auto">
+      {words}
+    </p>
+  ));
 }

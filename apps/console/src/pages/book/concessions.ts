@@ -48,6 +48,16 @@ export function shapeOf(request: BookingRequest): BookingShape {
   };
 }
 
+/** GPUs, or what else is counted, of one member of the request. */
+export function gpusPerMember(wish: {
+  readonly form: BookForm;
+  readonly tenantId: string;
+  readonly pool: PoolFacts;
+}): number {
+  const ask = askOf(wish.form, wish.tenantId, wish.pool);
+  return ask.ok ? (ask.request.devices[0]?.count ?? 1) : 1;
+}
+
 /** Of each kind the smallest that fits within the quota. */
 export function fitting(
   concessions: readonly Concession[],

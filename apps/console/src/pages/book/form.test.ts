@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { concessionsOf, fitting } from "./concessions.ts";
-import { askOf, countedText, formOf, searchOf } from "./form.ts";
+import { askOf, countedText, searchOf } from "./form.ts";
 import type { BookForm } from "./form.ts";
+import { fromLink } from "./link.ts";
 import { bookSearch } from "./search.ts";
 import { nextWeek, tomorrow } from "./when.ts";
 
 const POOL = { id: "pool_x", perNode: 8 };
 const form = (change: Partial<BookForm> = {}): BookForm => ({
-  ...formOf({}, "gpu"),
+  ...fromLink({}, "gpu", 0).form,
   count: "16",
   together: "rack",
   duration: "7d",
@@ -70,7 +71,7 @@ it("a count that is none is on no button, and is spoken of without the API's nam
 
 it("the form goes into an address and comes back from it", () => {
   const there = searchOf(form({ start: 5, spot: true }), "pool_x");
-  expect(formOf(bookSearch({ ...there }), "gpu")).toEqual(form({ start: 5, spot: true }));
+  expect(fromLink(bookSearch({ ...there }), "gpu", 0).form).toEqual(form({ start: 5, spot: true }));
 });
 
 describe("concessions", () => {

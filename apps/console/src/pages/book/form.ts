@@ -1,7 +1,7 @@
 /** The booking form without a screen: what is typed, what is wrong with it, and the request that it makes. Pure. */
 import { gpus, nodes } from "@berth/client";
 import type { BookingRequest, BookingShape, Pool } from "@berth/client";
-import { parseDuration } from "../../format/duration.ts";
+import { LENGTH_HINT, lengthFault, parseDuration } from "../../format/duration.ts";
 import { nounText, resourceCount } from "../../format/units.ts";
 import type { BookSearch, TogetherChoice } from "./search.ts";
 
@@ -15,6 +15,10 @@ export interface BookForm {
   readonly together: TogetherChoice;
   /** Null = now. */
   readonly start: number | null;
+  /** Why `start` is not what the person means, and nothing can be asked; null: it is. */
+  readonly startFault: string | null;
+  /** The start of the link, where that is what is wrong; else null. */
+  readonly startTyped: string | null;
   /** As it is typed. */
   readonly duration: string;
   readonly spot: boolean;
@@ -50,28 +54,15 @@ export function kindOf({ sharing }: Pick<Pool, "sharing">): Kind {
   return sharing === "exclusive" ? "gpu" : "gpu.slot";
 }
 
-export function formOf(search: BookSearch, kind: Kind): BookForm {
-  return {
-    kind,
-    count: String(search.gpus ?? 8),
-    together: search.together ?? "any",
-    start: search.start ?? null,
-    duration: search.for ?? "4h",
-    spot: search.spot ?? false,
-    profile: "",
-    lease: "",
-    project: "",
-  };
-}
-
 /** The form as an address; what is as it begins is left out. */
 export function searchOf(form: BookForm, poolId: string): BookSearch {
-  const count = wholeCount(form.count);
+  const typed = form.count.trim();
+  const start = form.startTyped ?? (form.startFault === null ? form.start : null);
   return {
     pool: poolId,
-    ...(count === null ? {} : { gpus: count }),
+    ...(typed === "" ? {} : { gpus: wholeCount(typed) ?? typed }),
     ...(form.together === "any" ? {} : { together: form.together }),
-    ...(form.start === null ? {} : { start: form.start }),
+    ...(start === null ? {} : { start }),
     ...(form.duration.trim() === "" ? {} : { for: form.duration.trim() }),
     ...(form.spot ? { spot: true } : {}),
   };
@@ -91,7 +82,8 @@ export function askOf(form: BookForm, tenantId: string, pool: PoolFacts): Ask {
   const leaseSeconds = lease === null ? null : Math.round(lease / 1_000);
   const errors: FormErrors = {
     ...shaped.errors,
-    ...(duration === null ? { duration: "Such as 4h, 7d or 1d12h" } : {}),
+    ...(form.startFault === null ? {} : { start: form.startFault }),
+    ...(duration === null ? { duration: lengthFault(form.duration) ?? LENGTH_HINT } : {}),
     ...((duration ?? 0) > DURATION_MAX_MS ? { duration: "At most 366d" } : {}),
     ...(form.lease.trim() !== "" && !isLease(leaseSeconds)
       ? { lease: "From 30s to 24h, or empty" }
@@ -172,6 +164,11 @@ function wholeCount(text: string): number | null {
 }
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Whether a number is typed that can be counted. */
+export function isCount({ count }: Pick<BookForm, "count">): boolean {
+  return wholeCount(count) !== null;
+}
 
 /** `16 GPUs`, `2 nodes`, `1 MIG instance`; `GPUs` alone while the count is none. */
 export function countedText({ kind, count }: Pick<BookForm, "kind" | "count">): string {

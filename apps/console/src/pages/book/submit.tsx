@@ -1,24 +1,24 @@
 /** The button that books, with what it books in its words; and what becomes of a booking that somebody else beat. */
 import { isBerthError } from "@berth/client";
-import type { BookingRequest, Pool, Reservation } from "@berth/client";
-import { useMutation } from "@tanstack/react-query";
+import type { Pool } from "@berth/client";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useCan } from "../../access/use-can.ts";
 import { useNow } from "../../app/now.ts";
-import { useSession } from "../../app/session.tsx";
 import { useZone } from "../../app/zone.tsx";
 import { agoText } from "../../format/duration.ts";
+import { faultText } from "../../format/fault.ts";
 import { countText } from "../../format/gpus.ts";
 import { crossesClockChange, timeText } from "../../format/time.ts";
-import { PlanMoved, unlessMoved } from "../../plan/moved.ts";
+import { PlanMoved } from "../../plan/moved.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import styles from "./book.module.css";
-import { countedText } from "./form.ts";
+import { countedText, isCount } from "./form.ts";
 import type { BookForm } from "./form.ts";
-import { endsIn, victimsIn } from "./outcome.ts";
+import { victimsIn } from "./outcome.ts";
+import { NotSent, keyOfSame, mayStand, useBooking } from "./use-booking.ts";
 import type { Quoting } from "./use-quote.ts";
 
 export interface SubmitProps {
@@ -46,10 +46,13 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
   const victims = quoting.isCurrent ? victimsIn(quoting.answer) : null;
   const start = victims === null ? form.start : Math.max(form.start ?? now, victims.startsAt);
   const when = start === null ? "now" : timeText(start, zone, { now });
+  // What is wrong is said at its field: a button has no number and no time that nobody asked for.
+  const what = isCount(form) ? `Book ${countedText(form)}` : "Book";
+  const label = form.startFault === null && isCount(form) ? `${what}, ${when}` : what;
   const isLost = isBerthError(book.error, "NO_CAPACITY");
   const hasMoved = book.error instanceof PlanMoved;
   return (
-    <div className={styles.submit}>
+    <div className={styles.submit} aria-busy={book.isPending}>
       {isLost ? (
         <p className={styles.taken} role="alert">
           Somebody was faster: taken {agoText(book.submittedAt, now)}. The answer is new; nothing of
@@ -61,7 +64,7 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
           What it would end has changed meanwhile, and nothing was booked. This is as it is now.
         </p>
       ) : null}
-      {book.error && !isLost && !hasMoved ? <ErrorBox error={book.error} /> : null}
+      <Failure error={isLost || hasMoved ? null : book.error} />
       <Button
         kind={victims === null ? "primary" : "danger"}
         size="large"
@@ -71,64 +74,54 @@ export function Submit({ form, pool, quoting }: SubmitProps): ReactNode {
           if (ask.ok) book.mutate({ ...ask.request, ...keyOfSame(book, ask.request) });
         }}
       >
-        Book {countedText(form)}, {when}
-        {victims !== null && `, and end ${countText(victims.count, "spot booking")}`}
+        {book.isPending ? "Asking…" : label}
+        {!book.isPending &&
+          victims !== null &&
+          `, and end ${countText(victims.count, "spot booking")}`}
       </Button>
+      <p role="status">{book.isPending ? `Asking the server: ${label}.` : waitingText(quoting)}</p>
       {ask.ok ? <ClockChange form={form} ms={Number(ask.request.duration)} /> : null}
     </div>
   );
 }
 
-/**
- * Books, once it is sure that nothing else ends than what was shown: creating takes no such condition, so it is asked
- * once more right before. Whoever presses again because no answer came is not asked: that booking may stand by now, and
- * has ended what it ends.
- */
-function useBooking(
-  { answer, again }: Quoting,
-  { onSuccess }: { readonly onSuccess: (made: Reservation) => void },
-) {
-  const { berth } = useSession();
-  return useMutation({
-    mutationFn: async (request: BookingRequest) => {
-      if (request.idempotencyKey === undefined)
-        await unlessMoved(endsIn(answer), async () => endsIn(await again()));
-      return berth.reservations.create(request);
-    },
-    // Somebody was faster: the form stays, and the new answer takes the place of the old one.
-    onError: async (error) => {
-      if (!(error instanceof PlanMoved)) await again().catch(() => null);
-    },
-    onSuccess,
-  });
+/** What is known after a press that booked nothing, or of which nobody knows. */
+function Failure({ error }: { readonly error: Error | null }): ReactNode {
+  if (error === null) return null;
+  if (error instanceof NotSent)
+    return (
+      <p className={styles.taken} role="alert">
+        {error.message} Nothing was booked; the button can be pressed again.
+      </p>
+    );
+  return (
+    <>
+      <ErrorBox error={error} />
+      {mayStand(error) ? (
+        <p className={styles.taken} role="alert">
+          Whether it is booked is not known. The button can be pressed again: it is booked once.
+        </p>
+      ) : null}
+    </>
+  );
 }
 
-interface Tried {
-  readonly error: Error | null;
-  readonly variables: BookingRequest | undefined;
+const TRYING = "It is being tried whether it fits.";
+
+function isWaiting({ answer, ask, error, isCurrent }: Quoting): boolean {
+  return ask.ok && error === null && (answer === null || !isCurrent);
 }
 
-/** Whoever presses again because no answer came means the same booking, and gets what the first press booked. */
-function keyOfSame(
-  { error, variables }: Tried,
-  request: BookingRequest,
-): { idempotencyKey?: string } {
-  const key = isBerthError(error) ? error.idempotencyKey : null;
-  const wish = (of: object | undefined): string => JSON.stringify({ ...of, idempotencyKey: null });
-  return key !== null && wish(variables) === wish(request) ? { idempotencyKey: key } : {};
-}
-
-/** In the words of the form: which field the wire means is plain from what is said of it. */
-function refusalText(error: Error): string {
-  const [issue] = isBerthError(error) ? (error.issues ?? []) : [];
-  return issue?.message ?? error.message;
+/** Why the button is dead although nothing is wrong: who presses it sees that, and not only who asks. */
+function waitingText(quoting: Quoting): string {
+  return isWaiting(quoting) ? TRYING : "";
 }
 
 /** Why the button is dead: it books what was just seen to fit, and nothing else. */
 function whyNot({ answer, ask, error, isCurrent }: Quoting): string | null {
   if (!ask.ok) return Object.values(ask.errors)[0] ?? "The form is not complete.";
-  if (error instanceof Error && !isCurrent) return `It could not be tried: ${refusalText(error)}`;
-  if (answer === null || !isCurrent) return "It is being tried whether it fits.";
+  if (error instanceof Error && !isCurrent) return `It could not be tried: ${faultText(error)}`;
+  if (answer === null || !isCurrent) return TRYING;
   const { preview, quota } = answer;
   if (!quota.ok) return "It would be over the quota.";
   if (preview.fits || preview.preemptible) return null;

@@ -196,7 +196,7 @@ function Fixes({ answer, pool, quoting, onChange }: FixesProps): ReactNode {
           <div className={styles.fixes}>
             <Button
               reason={quoting.isCurrent ? null : "It is being tried whether it fits."}
-              onPress={() => onChange({ start: earliestStart })}
+              onPress={() => onChange({ start: earliestStart, startFault: null, startTyped: null })}
             >
               Start {timeText(earliestStart, zone, { now: preview.asOf })}
             </Button>

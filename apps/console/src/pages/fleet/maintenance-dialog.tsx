@@ -77,7 +77,8 @@ interface MaybeWindow {
 
 /** Why this is no window that the server takes; null when it is. One that has begun is: the node goes out at once. */
 export function missingOf({ from, to, now }: MaybeWindow): string | null {
-  if (from === null || to === null) return "Say from when to when.";
+  if (from === null || to === null || Number.isNaN(from) || Number.isNaN(to))
+    return "Say from when to when.";
   if (to <= now) return "It would be over already: choose an end that is still to come.";
   return to <= from ? "It ends after it begins." : null;
 }

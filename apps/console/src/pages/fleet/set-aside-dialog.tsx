@@ -104,11 +104,13 @@ function refusalOf({ audience, endsAt, startsAt }: Draft, now: number): string |
   return endRefusal({ endsAt, startsAt }, now) === null ? null : "The term ends after it begins.";
 }
 
+const NO_DATE = "There is no such date.";
 /** A minute of patience, as the server has: whoever types this minute means now. */
 const LATE_MS = 60_000;
 
 /** Why a term may not begin then; null: it may. */
 export function startRefusal(startsAt: number | null, now: number): string | null {
+  if (Number.isNaN(startsAt)) return NO_DATE;
   return startsAt !== null && startsAt < now - LATE_MS ? "It is past. Empty: now." : null;
 }
 
@@ -118,6 +120,7 @@ export function endRefusal(
   now: number,
 ): string | null {
   if (endsAt === null) return null;
+  if (Number.isNaN(endsAt)) return NO_DATE;
   if (endsAt <= now) return "It is past.";
   return endsAt <= (startsAt ?? now) ? "It ends after it begins." : null;
 }

@@ -35,3 +35,9 @@ describe("a term of what is set aside", () => {
     expect(endRefusal({ startsAt: null, endsAt: NOW }, NOW)).toMatch(/past/);
   });
 });
+
+it("a date that does not exist is neither an empty field nor a time", () => {
+  expect(startRefusal(Number.NaN, NOW)).toBe("There is no such date.");
+  expect(endRefusal({ startsAt: null, endsAt: Number.NaN }, NOW)).toBe("There is no such date.");
+  expect(missingOf({ from: Number.NaN, to: NOW + 1, now: NOW })).toBe("Say from when to when.");
+});

@@ -8,6 +8,7 @@ import type { ReactNode } from "react";
 import { useCan } from "../../access/use-can.ts";
 import { useSession } from "../../app/session.tsx";
 import { shortId } from "../../facts/describe.ts";
+import { isNoId } from "../../format/fault.ts";
 import { modelText } from "../../format/gpus.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -28,18 +29,17 @@ export function PoolPage(): ReactNode {
   const { poolId } = useParams({ from: "/pools/$poolId" });
   const { queries, tenantId } = useSession();
   const { data, error, refetch } = useQuery(queries.pools.get.queryOptions({ tenantId, poolId }));
+  const isMissing = isBerthError(error, "NOT_FOUND") || isNoId(error, "poolId");
   if (data !== undefined) return <Whole key={poolId} pool={data} />;
   return (
     <Page title="Pool">
-      {isBerthError(error, "NOT_FOUND") && (
-        <Empty title="No such pool here">
+      {isMissing && (
+        <Empty title="There is no such pool here">
           This tenant neither owns it nor is offered it. Choose another tenant in the menu, or ask
           the owner for an offer.
         </Empty>
       )}
-      {error !== null && !isBerthError(error, "NOT_FOUND") && (
-        <ErrorBox error={error} onRetry={() => void refetch()} />
-      )}
+      {error !== null && !isMissing && <ErrorBox error={error} onRetry={() => void refetch()} />}
       {error === null && <Loading what="the pool" lines={6} />}
     </Page>
   );

@@ -6,6 +6,7 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { toast } from "../../ui/toast.ts";
 import { useSession } from "../../app/session.tsx";
+import { faultsAt } from "../../format/fault.ts";
 import { nounText } from "../../format/units.ts";
 import { BOUNDS, wholeRefusal } from "../../format/whole.ts";
 import { Dialog, DialogFoot } from "../../ui/dialog.tsx";
@@ -51,6 +52,9 @@ export function NewPool({ onClose }: { readonly onClose: () => void }): ReactNod
   );
 }
 
+/** Of the API, and shown by this form outside the policy. */
+const POOL_FIELDS = ["gpuModel", "ownerQuota", "providerAccountId"];
+
 interface FormProps {
   readonly sites: readonly Site[];
   readonly first: Site;
@@ -69,8 +73,11 @@ function Form({ sites, first, onClose }: FormProps): ReactNode {
   });
   const creating = useCreate();
   const refusal = refusalOf(draft);
+  const refused = faultsAt(creating.error, POOL_FIELDS);
   const isElsewhere =
-    creating.error !== null && Object.keys(refusedFields(creating.error)).length === 0;
+    creating.error !== null &&
+    Object.keys(refusedFields(creating.error)).length === 0 &&
+    Object.keys(refused).length === 0;
   const change = (next: Partial<PoolDraft>): void => {
     creating.reset();
     setDraft({ ...draft, ...next });
@@ -91,7 +98,7 @@ function Form({ sites, first, onClose }: FormProps): ReactNode {
         />
       }
     >
-      <PoolFields draft={draft} sites={sites} onChange={change} />
+      <PoolFields draft={draft} sites={sites} refused={refused} onChange={change} />
       <h3>Policy</h3>
       <PolicyFields
         draft={draft.policy}
@@ -152,10 +159,12 @@ function booked(sharing: SharingMode): string {
 interface PoolFieldsProps {
   readonly draft: PoolDraft;
   readonly sites: readonly Site[];
+  /** What the server refused, by field. */
+  readonly refused: Readonly<Record<string, string>>;
   onChange(next: Partial<PoolDraft>): void;
 }
 
-function PoolFields({ draft, sites, onChange }: PoolFieldsProps): ReactNode {
+function PoolFields({ draft, sites, refused, onChange }: PoolFieldsProps): ReactNode {
   return (
     <div className={styles["fields"]}>
       <Select
@@ -181,6 +190,7 @@ function PoolFields({ draft, sites, onChange }: PoolFieldsProps): ReactNode {
         label="GPU model"
         value={draft.gpuModel}
         placeholder="NVIDIA H100 80GB HBM3"
+        error={refused["gpuModel"]}
         onChange={(gpuModel) => onChange({ gpuModel })}
       />
       <TextField
@@ -189,7 +199,7 @@ function PoolFields({ draft, sites, onChange }: PoolFieldsProps): ReactNode {
         min={BOUNDS.quota.least}
         max={BOUNDS.quota.most}
         value={draft.ownQuota}
-        error={wholeRefusal(draft.ownQuota, BOUNDS.quota)}
+        error={wholeRefusal(draft.ownQuota, BOUNDS.quota) ?? refused["ownerQuota"]}
         hint={`Of ${nounText(booked(draft.sharing))}, for the owner's own bookings`}
         onChange={(ownQuota) => onChange({ ownQuota })}
       />
@@ -197,6 +207,7 @@ function PoolFields({ draft, sites, onChange }: PoolFieldsProps): ReactNode {
         <TextField
           label="Provider account"
           value={draft.providerAccountId}
+          error={refused["providerAccountId"]}
           onChange={(providerAccountId) => onChange({ providerAccountId })}
         />
       )}
