@@ -14,6 +14,16 @@ beforeEach(() => {
   vi.useFakeTimers();
   [asked, aborted] = [0, 0];
   client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } });
+  leave = look();
+});
+afterEach(() => {
+  leave();
+  client.clear();
+  vi.useRealTimers();
+});
+
+/** As a page does that shows the nodes. */
+function look(): () => void {
   const observer = new QueryObserver(client, {
     queryKey: KEY,
     queryFn: ({ signal }) => {
@@ -23,13 +33,8 @@ beforeEach(() => {
       return new Promise((done) => setTimeout(() => done(mine), ANSWER_MS));
     },
   });
-  leave = observer.subscribe(() => undefined);
-});
-afterEach(() => {
-  leave();
-  client.clear();
-  vi.useRealTimers();
-});
+  return observer.subscribe(() => undefined);
+}
 
 it("events that come faster than the answer neither cancel it nor are forgotten", async () => {
   const renew = createRenewal(client);
@@ -60,4 +65,16 @@ it("what was on its way before the event is asked once more", async () => {
   renew(["fleet.listNodes"]);
   await vi.advanceTimersByTimeAsync(3 * ANSWER_MS);
   expect([asked, aborted]).toEqual([2, 0]);
+});
+
+it("what a page asks right after the event is not asked twice", async () => {
+  leave();
+  client.clear();
+  asked = 0;
+  const renew = createRenewal(client);
+  renew(["fleet.listNodes"]);
+  await vi.advanceTimersByTimeAsync(10);
+  leave = look();
+  await vi.advanceTimersByTimeAsync(3 * ANSWER_MS);
+  expect([asked, client.getQueryData(KEY)]).toEqual([1, 1]);
 });

@@ -14,10 +14,15 @@ export type Renew = (keys: readonly StaleKey[]) => void;
 
 export function createRenewal(queryClient: QueryClient): Renew {
   let waiting = new Set<StaleKey>();
+  /** Of those, what was being asked already when it became stale: such an answer may be of before the event. */
+  const underway = new Set<StaleKey>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const running = new Set<StaleKey>();
   /** Became stale while they were asked. */
   const again = new Set<StaleKey>();
+
+  const isAsked = (key: StaleKey): boolean =>
+    queryClient.isFetching({ queryKey: [...keyPrefix(key)] }) > 0;
 
   const ask = async (key: StaleKey): Promise<void> => {
     if (running.has(key)) {
@@ -26,15 +31,17 @@ export function createRenewal(queryClient: QueryClient): Renew {
     }
     running.add(key);
     const queryKey = [...keyPrefix(key)];
-    // An answer that is on its way already may be of before the event.
-    if (queryClient.isFetching({ queryKey }) > 0) again.add(key);
+    if (underway.delete(key) && isAsked(key)) again.add(key);
     await queryClient.invalidateQueries({ queryKey }, { cancelRefetch: false });
     running.delete(key);
     if (again.delete(key)) await ask(key);
   };
 
   return (keys) => {
-    for (const key of keys) waiting.add(key);
+    for (const key of keys) {
+      waiting.add(key);
+      if (isAsked(key)) underway.add(key);
+    }
     timer ??= setTimeout(() => {
       const due = waiting;
       waiting = new Set();

@@ -1,5 +1,5 @@
 /** One lane: its name, and a button for each span that the window shows. */
-import { memo, useMemo } from "react";
+import { memo, useDeferredValue, useMemo } from "react";
 import type { ReactNode } from "react";
 import { rangeText } from "../format/time.ts";
 import { cx } from "../ui/cx.ts";
@@ -69,6 +69,8 @@ export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: Ro
   // The same rectangles as long as nothing moved.
   const rects = useMemo(() => rectsOf(stacked, window, width), [stacked, window, width]);
   const height = rows * ROW_PX + 2 * PAD_PX;
+  // A lane that has just come in is shown before its bars are made: a fast scroll waits for none of them.
+  const hasBars = useDeferredValue(true, false);
   return (
     <div
       role="group"
@@ -89,7 +91,8 @@ export const LaneRow = memo(function LaneRow({ stacked, view, top, tabStop }: Ro
         data-drawable={draw !== undefined}
         onPointerDown={onPointerDown}
       >
-        {rects.map((rect) => bar(rect, { lane, view, isStop: rect.span.id === tabStop }))}
+        {hasBars &&
+          rects.map((rect) => bar(rect, { lane, view, isStop: rect.span.id === tabStop }))}
         {drag && (
           <div
             className={styles["drawn"]}

@@ -126,7 +126,7 @@ export async function emptyFrames(browser: Browser): Promise<number[]> {
   return taken;
 }
 
-/** Elements of the page as it stands. */
-export function elements(page: Page): Promise<number> {
-  return page.evaluate<number>("berthBench.elements()");
+/** Elements of the page once a scroll has come to rest, and how long after its last frame that was, ms. */
+export function rest(page: Page): Promise<{ readonly elements: number; readonly ms: number }> {
+  return page.evaluate("berthBench.rest()");
 }

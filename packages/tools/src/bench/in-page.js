@@ -50,5 +50,16 @@ globalThis.berthBench = {
     return taken;
   },
 
-  elements: () => document.querySelectorAll("*").length,
+  /** How many elements there are once a scroll has come to rest, and how long after its last frame that was, ms. */
+  async rest() {
+    const since = performance.now();
+    let [elements, changed, same] = [0, since, 0];
+    while (same < 10) {
+      const now = await new Promise((done) => requestAnimationFrame(done));
+      const count = document.querySelectorAll("*").length;
+      if (count === elements) same += 1;
+      else [elements, changed, same] = [count, now, 0];
+    }
+    return { elements, ms: changed - since };
+  },
 };
