@@ -14,7 +14,7 @@ export function numberOf(raw: Raw, name: string): number | undefined {
 }
 
 /** Later ones no calendar of ours can show. */
-const LATEST = Date.UTC(2200, 0);
+export const LATEST = Date.UTC(2200, 0);
 
 /** An instant, milliseconds since the epoch; an address may also say it as a date. */
 export function instantOf(raw: Raw, name: string): number | undefined {

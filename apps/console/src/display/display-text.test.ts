@@ -20,6 +20,15 @@ it.each([
   expect(displayText(text)).toBe(shown);
 });
 
+it("marks every character without a look of its own, and no other", () => {
+  const kept = new Set("\t\n\r\u200C\u200D");
+  for (let code = 0; code <= 0xff_ff; code += 1) {
+    const character = String.fromCodePoint(code);
+    const isUnseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(character) && !kept.has(character);
+    if ((displayText(character) !== character) !== isUnseen) expect.fail(`U+${code.toString(16)}`);
+  }
+});
+
 it("holds for all text, titles and names that a component makes, and for no value", () => {
   const evil = "live\u202Eevil";
   const inner = jsxs(

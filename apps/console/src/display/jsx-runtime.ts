@@ -38,6 +38,11 @@ function childrenOf(children: unknown): unknown {
   if (typeof children === "string") return displayText(children);
   if (!Array.isArray(children)) return children;
   const list: readonly unknown[] = children;
-  const kept = list.map(childrenOf);
-  return kept.some((child, at) => child !== list[at]) ? kept : children;
+  // Copied only where something changes: every element of every page comes by here.
+  let kept: unknown[] | null = null;
+  for (let at = 0; at < list.length; at += 1) {
+    const child = childrenOf(list[at]);
+    if (child !== list[at]) (kept ??= [...list])[at] = child;
+  }
+  return kept ?? children;
 }

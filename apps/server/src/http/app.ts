@@ -158,7 +158,9 @@ const protect = helmet({
 
 /** What stands on every answer. */
 function headers(app: FastifyInstance, { draining }: AppOptions): void {
-  app.addHook("onRequest", (request, reply, done) => protect(request.raw, reply.raw, () => done()));
+  app.addHook("onRequest", (request, reply, done) =>
+    protect(request.raw, reply.raw, (error) => done(error as Error | undefined)),
+  );
   app.addHook("onRequest", (request, reply, done) => {
     if (request.protocol === "https") void reply.header("strict-transport-security", HSTS);
     // Answers are of the caller and of the moment; what may be kept says so itself.

@@ -16,21 +16,30 @@ export interface Concession {
   readonly shape: BookingShape;
 }
 
+/** What somebody asks for, and where. */
+export interface Wish {
+  readonly form: BookForm;
+  readonly tenantId: string;
+  readonly pool: PoolFacts;
+}
+
 /** One quote answers 16 shapes, and the first is the request itself. */
 const MOST = 15;
 /** Parts of the length and of the count that are tried. */
 const SHARES = [0.75, 0.5, 0.25, 0.125];
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 
 /** Every concession worth asking for, by kind, the smallest of each kind first. */
-export function concessionsOf(form: BookForm, tenantId: string, pool: PoolFacts): Concession[] {
+export function concessionsOf(wish: Wish): Concession[] {
+  const { form } = wish;
   const tries = [...spot(form), ...apart(form), ...shorter(form), ...fewer(form)];
-  return tries
-    .flatMap(({ kind, words, change }): Concession[] => {
-      const ask = askOf({ ...form, ...change }, tenantId, pool);
-      return ask.ok ? [{ kind, words, change, shape: shapeOf(ask.request) }] : [];
-    })
-    .slice(0, MOST);
+  return tries.flatMap((each) => concessionOf(wish, each)).slice(0, MOST);
+}
+
+/** One, or none where the form with the change cannot be asked for. */
+export function concessionOf({ form, tenantId, pool }: Wish, tried: Try): Concession[] {
+  const ask = askOf({ ...form, ...tried.change }, tenantId, pool);
+  return ask.ok ? [{ ...tried, shape: shapeOf(ask.request) }] : [];
 }
 
 /** A request as something that is laid over another one: what it leaves open is said. */
@@ -49,12 +58,8 @@ export function shapeOf(request: BookingRequest): BookingShape {
 }
 
 /** GPUs, or what else is counted, of one member of the request. */
-export function gpusPerMember(wish: {
-  readonly form: BookForm;
-  readonly tenantId: string;
-  readonly pool: PoolFacts;
-}): number {
-  const ask = askOf(wish.form, wish.tenantId, wish.pool);
+export function gpusPerMember({ form, tenantId, pool }: Wish): number {
+  const ask = askOf(form, tenantId, pool);
   return ask.ok ? (ask.request.devices[0]?.count ?? 1) : 1;
 }
 
@@ -72,7 +77,7 @@ export function fitting(
   return [...found.values()];
 }
 
-type Try = Omit<Concession, "shape">;
+export type Try = Omit<Concession, "shape">;
 
 function spot(form: BookForm): Try[] {
   if (form.spot) return [];
@@ -93,11 +98,16 @@ function shorter({ duration }: BookForm): Try[] {
   const ms = parseDuration(duration);
   if (ms === null || ms <= HOUR_MS) return [];
   const lengths = SHARES.map((share) => Math.max(HOUR_MS, roundTo(ms * share)));
-  return [...new Set(lengths)].map((length) => ({
+  return [...new Set(lengths)].map((length) => shorterBy(duration, length));
+}
+
+/** @param ms how long instead */
+export function shorterBy(duration: string, ms: number): Try {
+  return {
     kind: "shorter",
-    words: `For ${durationText(length)} instead of ${durationText(ms)}`,
-    change: { duration: durationInput(length) },
-  }));
+    words: `For ${durationText(ms)} instead of ${durationText(parseDuration(duration) ?? 0)}`,
+    change: { duration: durationInput(ms) },
+  };
 }
 
 /** To hours, and over two days to days: lengths that people would write. */
@@ -109,9 +119,12 @@ function roundTo(ms: number): number {
 function fewer(form: BookForm): Try[] {
   const count = Number(form.count);
   const counts = SHARES.map((share) => Math.floor(count * share)).filter((each) => each >= 1);
-  return [...new Set(counts)].map((next) => ({
-    kind: "fewer",
-    words: `${countedText({ ...form, count: String(next) })} instead of ${count}`,
-    change: { count: String(next) },
-  }));
+  return [...new Set(counts)].map((next) => fewerBy(form, next));
+}
+
+/** @param next how many instead */
+export function fewerBy(form: BookForm, next: number): Try {
+  const change = { count: String(next) };
+  const words = `${countedText({ ...form, ...change })} instead of ${form.count}`;
+  return { kind: "fewer", words, change };
 }

@@ -75,7 +75,7 @@ it("the form goes into an address and comes back from it", () => {
 });
 
 describe("concessions", () => {
-  const all = concessionsOf(form(), "vision", POOL);
+  const all = concessionsOf({ form: form(), tenantId: "vision", pool: POOL });
   const answer = (fits: boolean, ok = true) => ({
     preview: { fits } as never,
     quota: { ok, rows: [] },
@@ -104,11 +104,11 @@ describe("concessions", () => {
   });
 
   it("less than one GPU is not offered, nor spot to who asks for spot", () => {
-    const few = concessionsOf(
-      form({ count: "1", together: "any", spot: true, duration: "1h" }),
-      "v",
-      POOL,
-    );
+    const few = concessionsOf({
+      form: form({ count: "1", together: "any", spot: true, duration: "1h" }),
+      tenantId: "v",
+      pool: POOL,
+    });
     expect(few).toEqual([]);
   });
 });

@@ -3,26 +3,17 @@
  * until no step is left between the two. Pure but for the question.
  */
 import type { BookingShape, QuotedShape } from "@berth/client";
-import { durationInput, durationText, parseDuration } from "../../format/duration.ts";
-import { gpusPerMember, shapeOf } from "./concessions.ts";
-import type { Concession } from "./concessions.ts";
-import { askOf, countedText } from "./form.ts";
-import type { BookForm, PoolFacts } from "./form.ts";
+import { parseDuration } from "../../format/duration.ts";
+import { HOUR_MS, concessionOf, fewerBy, gpusPerMember, shorterBy } from "./concessions.ts";
+import type { Concession, Wish } from "./concessions.ts";
 
 /** Answers shapes in their order, in one quote. */
 export type AskShapes = (shapes: readonly BookingShape[]) => Promise<readonly QuotedShape[]>;
-
-export interface Wish {
-  readonly form: BookForm;
-  readonly tenantId: string;
-  readonly pool: PoolFacts;
-}
 
 /** Shapes of one quote for each of the two kinds. */
 const TRIES = 7;
 /** Quotes of one search at most: 8 x 8 x 8 steps are found in them. */
 const ROUNDS = 3;
-const HOUR_MS = 3_600_000;
 
 /** In steps of its kind: `fits` does, or is 0; `fails` does not. */
 interface Gap {
@@ -111,18 +102,11 @@ function narrowed(
   return { ...before, fits, fails: Math.min(before.fails, ...failed) };
 }
 
-function concessionAt(
-  { form, tenantId, pool }: Wish,
-  { kind, step }: Gap,
-  at: number,
-): Concession[] {
+function concessionAt(wish: Wish, { kind, step }: Gap, at: number): Concession[] {
+  const { form } = wish;
   const amount = at * step;
-  const change: Partial<BookForm> =
-    kind === "fewer" ? { count: String(amount) } : { duration: durationInput(amount) };
-  const words =
-    kind === "fewer"
-      ? `${countedText({ ...form, ...change, count: String(amount) })} instead of ${form.count}`
-      : `For ${durationText(amount)} instead of ${durationText(parseDuration(form.duration) ?? 0)}`;
-  const ask = askOf({ ...form, ...change }, tenantId, pool);
-  return ask.ok ? [{ kind, words, change, shape: shapeOf(ask.request) }] : [];
+  return concessionOf(
+    wish,
+    kind === "fewer" ? fewerBy(form, amount) : shorterBy(form.duration, amount),
+  );
 }

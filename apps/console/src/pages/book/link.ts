@@ -1,5 +1,6 @@
 /** What of a link to the form was taken, and what could not be: nothing is dropped without a word. Pure. */
 import { parseAbsolute } from "@internationalized/date";
+import { LATEST } from "../../app/search.ts";
 import type { BookForm, Kind } from "./form.ts";
 import { TOGETHER } from "./search.ts";
 import type { BookSearch } from "./search.ts";
@@ -17,9 +18,6 @@ export interface FromLink {
 
 /** A minute of patience, as the server has. */
 const LATE_MS = 60_000;
-/** Later ones no calendar of ours can show. */
-const LATEST = Date.UTC(2200, 0);
-
 /** Why nothing can begin then; null: the form may ask. */
 export function startFault(at: number, now: number): string | null {
   if (at < now - LATE_MS) return "The start is in the past.";

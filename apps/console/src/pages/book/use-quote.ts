@@ -39,7 +39,10 @@ export function useQuote(form: BookForm, pool: PoolFacts): Quoting {
   const settled = useSettled(form, PAUSE_MS);
   const ask = useMemo(() => askOf(form, tenantId, pool), [form, tenantId, pool]);
   const asked = useMemo(() => askOf(settled, tenantId, pool), [settled, tenantId, pool]);
-  const tries = useMemo(() => concessionsOf(settled, tenantId, pool), [settled, tenantId, pool]);
+  const tries = useMemo(
+    () => concessionsOf({ form: settled, tenantId, pool }),
+    [settled, tenantId, pool],
+  );
   const shapes = asked.ok ? [shapeOf(asked.request), ...tries.map(({ shape }) => shape)] : [];
   const input = {
     tenantId,
