@@ -36,7 +36,7 @@ const LINE_MAX = 160;
 /** The line that names the error, without its colours; where none does, how the build ended. */
 function reasonIn(said: string, ending: string): string {
   const lines = stripVTControlCharacters(said).split("\n");
-  const line = lines.find((each) => /\berror\b[^:]*:/i.test(each))?.trim();
+  const line = lines.find((each) => /\berror\b/i.test(each) && each.includes(":"))?.trim();
   return (line ?? ending).slice(0, LINE_MAX);
 }
 
