@@ -1119,7 +1119,10 @@ begin
       lease_seconds integer, lease_expires_at bigint, ending_soon_at bigint, started_at bigint,
       preemption jsonb, degraded jsonb, pins jsonb, members jsonb, ended_at bigint, end_reason text,
       version bigint, updated_at bigint)
-    where r.id = n.id and r.pool_id = p_gate;
+    -- By its id and no other way: a plan made while the table is small, which it is until it is analyzed, would else read
+    -- all that the pool ever had.
+    where r.id = any (array(select c ->> 'id' from jsonb_array_elements(p_batch -> 'changed') c))
+      and r.id = n.id and r.pool_id || '' = p_gate;
     get diagnostics v_written = row_count;
     if v_written <> jsonb_array_length(p_batch -> 'changed') then
       raise exception 'a reservation that changed is not in %', p_gate using errcode = 'BG002';

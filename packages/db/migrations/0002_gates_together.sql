@@ -223,3 +223,74 @@ begin
   from jsonb_to_recordset(p -> 'writes') w (place integer, gate text, grace bigint)
   where p_in[w.place] and g.id = w.gate;
 end $$;
+--> statement-breakpoint
+-- As it was but for how a changed reservation is found.
+create or replace function berth.write_reservations_v1(p_gate text, p_seq bigint, p_batch jsonb) returns void
+language plpgsql as $$
+declare
+  v_written bigint;
+begin
+  if p_batch ? 'drops' then
+    delete from bookings b using jsonb_array_elements_text(p_batch -> 'drops') d (id)
+    where b.reservation_id = d.id;
+  end if;
+  if p_batch ? 'cuts' then
+    update bookings b set during = int8range(lower(b.during), c."end")
+    from jsonb_to_recordset(p_batch -> 'cuts') c (id text, "end" bigint)
+    where b.reservation_id = c.id;
+  end if;
+  if p_batch ? 'extends' then
+    update bookings b set during = int8range(lower(b.during), c."end")
+    from jsonb_to_recordset(p_batch -> 'extends') c (id text, "end" bigint)
+    where b.reservation_id = c.id;
+  end if;
+  if p_batch ? 'changed' then
+    update reservations r set
+      charged_tenant_id = n.charged_tenant_id, state = n.state, spot = n.spot, start = n.start,
+      "end" = n."end", lease_seconds = n.lease_seconds, lease_expires_at = n.lease_expires_at,
+      ending_soon_at = n.ending_soon_at, started_at = n.started_at, preemption = n.preemption,
+      degraded = n.degraded, pins = n.pins, members = n.members, ended_at = n.ended_at,
+      end_reason = n.end_reason, version = n.version, updated_at = n.updated_at, seq = p_seq
+    from jsonb_to_recordset(p_batch -> 'changed') n (
+      id text, charged_tenant_id text, state text, spot boolean, start bigint, "end" bigint,
+      lease_seconds integer, lease_expires_at bigint, ending_soon_at bigint, started_at bigint,
+      preemption jsonb, degraded jsonb, pins jsonb, members jsonb, ended_at bigint, end_reason text,
+      version bigint, updated_at bigint)
+    -- By its id and no other way: a plan made while the table is small, which it is until it is analyzed, would else read
+    -- all that the pool ever had.
+    where r.id = any (array(select c ->> 'id' from jsonb_array_elements(p_batch -> 'changed') c))
+      and r.id = n.id and r.pool_id || '' = p_gate;
+    get diagnostics v_written = row_count;
+    if v_written <> jsonb_array_length(p_batch -> 'changed') then
+      raise exception 'a reservation that changed is not in %', p_gate using errcode = 'BG002';
+    end if;
+  end if;
+  if p_batch ? 'created' then
+    insert into reservations (
+      id, pool_id, tenant_id, charged_tenant_id, project_id, state, binding, gang, node_setup, spot,
+      start, "end", started_at, preemption, degraded, pins, lease_seconds, lease_expires_at,
+      ending_soon_at, topology, devices, resources, members, ended_at, end_reason, version, created_by,
+      created_at, updated_at, seq)
+    select n.id, p_gate, n.tenant_id, n.charged_tenant_id, n.project_id, n.state, n.binding, n.gang,
+      n.node_setup, n.spot, n.start, n."end", n.started_at, n.preemption, n.degraded, n.pins,
+      n.lease_seconds, n.lease_expires_at, n.ending_soon_at, n.topology, n.devices, n.resources,
+      n.members, n.ended_at, n.end_reason, n.version, n.created_by, n.created_at, n.updated_at, p_seq
+    from jsonb_to_recordset(p_batch -> 'created') n (
+      id text, tenant_id text, charged_tenant_id text, project_id text, state text, binding text,
+      gang jsonb, node_setup jsonb, spot boolean, start bigint, "end" bigint, started_at bigint,
+      preemption jsonb, degraded jsonb, pins jsonb, lease_seconds integer, lease_expires_at bigint,
+      ending_soon_at bigint, topology text, devices jsonb, resources jsonb, members jsonb,
+      ended_at bigint, end_reason text, version bigint, created_by text, created_at bigint,
+      updated_at bigint);
+  end if;
+  if p_batch ? 'bookings' then
+    -- A lookup a row, never a join that may be planned as a scan of the fleet. A unit that is not this
+    -- gate's, or carries those that are booked, has no key here, and a booking cannot be without one.
+    insert into bookings (pool_id, reservation_id, unit_key, during)
+    select p_gate, n.id,
+      (select u.key from units u
+        where u.id = n.unit_id and u.gate_id = p_gate and u.gone_at is null and not u.carrier),
+      int8range(n.start, n."end")
+    from jsonb_to_recordset(p_batch -> 'bookings') n (id text, unit_id text, start bigint, "end" bigint);
+  end if;
+end $$;

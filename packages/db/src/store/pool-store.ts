@@ -187,7 +187,7 @@ async function readHead(run: Run, gateId: GateId): Promise<GateHead | null> {
 }
 
 async function readHeads(run: Run, gateIds: readonly GateId[]): Promise<(GateHead | null)[]> {
-  const rows = await run<Row>(queries.HEADS_QUERY, [[...new Set(gateIds)]]);
+  const rows = await run<Row>(queries.HEADS_QUERY, [JSON.stringify([...new Set(gateIds)])]);
   const heads = new Map(rows.map((row) => [row["gateId"], headOf(row)]));
   return gateIds.map((gateId) => heads.get(gateId) ?? null);
 }

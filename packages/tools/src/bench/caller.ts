@@ -1,5 +1,5 @@
 /** A caller of the HTTP surface as another service would be one: one connection, kept open, one call at a time, unless it is given more. */
-import { Agent, request } from "node:http";
+import { Pool } from "undici";
 
 export interface Answer {
   readonly status: number;
@@ -19,50 +19,33 @@ export interface CallerOptions {
   readonly sockets?: number;
 }
 
+/** By a client that spends little, as it shares the processors with what is measured. */
 export class Caller {
-  readonly #agent: Agent;
-  readonly #url: string;
-  readonly #token: string;
-
-  readonly #timeoutMs: number;
+  readonly #pool: Pool;
+  readonly #headers: Readonly<Record<string, string>>;
 
   constructor(url: string, token: string, options: CallerOptions = {}) {
     const { timeoutMs = 60_000, sockets = 1 } = options;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: sockets });
-    this.#url = url;
-    this.#token = token;
-    this.#timeoutMs = timeoutMs;
+    const patience = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    this.#pool = new Pool(url, { connections: sockets, pipelining: 1, ...patience });
+    this.#headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   }
 
   /** One call of `group.method`; resolves with whatever the server answered. */
-  call(method: string, input: unknown): Promise<Answer> {
-    const payload = Buffer.from(JSON.stringify(input));
-    const headers = {
-      authorization: `Bearer ${this.#token}`,
-      "content-type": "application/json",
-      "content-length": payload.length,
-    };
-    const url = `${this.#url}/api/compute/${method.replace(".", "/")}`;
-    return new Promise((resolve, reject) => {
-      const sent = request(url, { method: "POST", agent: this.#agent, headers }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.on("error", reject);
-        response.on("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({
-            status: response.statusCode ?? 0,
-            seq: numberIn(response.headers["x-berth-seq"]),
-            replayed: response.headers["idempotent-replayed"] === "true",
-            retryAfter: numberIn(response.headers["retry-after"]),
-            body: JSON.parse(text) as Answer["body"],
-          });
-        });
-      });
-      sent.setTimeout(this.#timeoutMs, () => sent.destroy(new Error("not answered in time")));
-      sent.on("error", reject);
-      sent.end(payload);
+  async call(method: string, input: unknown): Promise<Answer> {
+    const { statusCode, headers, body } = await this.#pool.request({
+      method: "POST",
+      path: `/api/compute/${method.replace(".", "/")}`,
+      headers: this.#headers,
+      body: JSON.stringify(input),
     });
+    return {
+      status: statusCode,
+      seq: numberIn(headers["x-berth-seq"]),
+      replayed: headers["idempotent-replayed"] === "true",
+      retryAfter: numberIn(headers["retry-after"]),
+      body: (await body.json()) as Answer["body"],
+    };
   }
 
   /** As `call`, for set-up: anything but 200 is an error that shows what the server said. */
@@ -74,7 +57,7 @@ export class Caller {
   }
 
   close(): void {
-    this.#agent.destroy();
+    void this.#pool.destroy();
   }
 }
 
