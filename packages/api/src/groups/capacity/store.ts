@@ -26,6 +26,8 @@ const keptRows = keepingRows<PoolRows>();
 export async function poolRows(db: Database, ids: readonly PoolId[]): Promise<Dated<PoolRows>[]> {
   const { sql } = db;
   const known = keptRows(db, ids);
+  // As JSON, and a lookup a pool: see HEADS_QUERY.
+  const asked = JSON.stringify(ids.map((id, at) => ({ id, seq: known.seqs[at] })));
   const found = await sql<{ poolId: PoolId; seq: number; isDue: boolean; read: Read | null }[]>`
     select p.id as "poolId", g.seq, ${isDue(db)} as "isDue",
       case when g.seq is distinct from asked.seq then json_build_object(
@@ -36,9 +38,9 @@ export async function poolRows(db: Database, ids: readonly PoolId[]): Promise<Da
           select r.resource, r.total, r.allocatable, r.allocated, r.reserved, r.available, r.provisioning,
             r.unhealthy, r.maintenance, r.unreachable, r.updated_at as "updatedAt"
           from rollups r where r.pool_id = p.id) counted)) end as read
-    from unnest(${ids as PoolId[]}::text[], ${known.seqs as number[]}::int8[]) asked (id, seq)
-    join pools p on p.id = asked.id
-    join gates g on g.id = p.id
+    from jsonb_to_recordset(${asked}::text::jsonb) asked (id text, seq int8)
+    cross join lateral (select * from pools where id = asked.id limit 1) p
+    cross join lateral (select * from gates where id = asked.id limit 1) g
     order by p.id`;
   return found.map(({ poolId, seq, isDue, read }) => {
     const row = known.settle(poolId, read && { ...read, poolId, seq });

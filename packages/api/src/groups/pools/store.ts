@@ -44,8 +44,10 @@ export async function poolRecords(
   const { sql } = db;
   const keys = wanted.map(keyOf);
   const known = keptRecords(db, keys);
-  const ids = wanted.map((pool) => pool.poolId);
-  const payers = wanted.map((pool) => pool.quotasOf);
+  // As JSON, and a lookup a pool: see HEADS_QUERY.
+  const asked = JSON.stringify(
+    wanted.map(({ poolId: id, quotasOf: payer }, n) => ({ n, id, payer, seq: known.seqs[n] })),
+  );
   const found = await sql<{ n: number; seq: number; isDue: boolean; read: Read | null }[]>`
     select w.n, g.seq, ${isDue(db)} as "isDue",
       case when g.seq is distinct from w.seq then json_build_object(
@@ -61,13 +63,12 @@ export async function poolRecords(
           select q.tenant_id as "tenantId", q.resource, q.max, q.used
           from quotas q
           where q.pool_id = p.id and (w.payer is null or q.tenant_id = w.payer)) quota)) end as read
-    from unnest(${ids}::text[], ${payers}::text[], ${known.seqs as number[]}::int8[])
-      with ordinality w (id, payer, seq, n)
-    join pools p on p.id = w.id
-    join gates g on g.id = p.id
+    from jsonb_to_recordset(${asked}::text::jsonb) w (n integer, id text, payer text, seq int8)
+    cross join lateral (select * from pools where id = w.id limit 1) p
+    cross join lateral (select * from gates where id = w.id limit 1) g
     order by p.id`;
   return found.map(({ n, seq, isDue, read }) => {
-    const record = known.settle(keys[n - 1] ?? "", read && { ...read, seq });
+    const record = known.settle(keys[n] ?? "", read && { ...read, seq });
     return { ...record, poolId: record.id, isDue };
   });
 }
