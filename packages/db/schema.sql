@@ -873,6 +873,13 @@ begin
       data jsonb)
     where p_in[n.place];
   end if;
+  if p ? 'audit' then
+    insert into audit (at, principal, tenant_id, method, outcome, target, request_id)
+    select berth.now_ms(), n.principal, n.tenant_id, n.method, 'ok', n.target, n.request_id
+    from jsonb_to_recordset(p -> 'audit') n (
+      place integer, principal text, tenant_id text, method text, target text, request_id text)
+    where p_in[n.place];
+  end if;
   insert into pool_due (gate_id, next_at)
   select w.gate, w.due from jsonb_to_recordset(p -> 'writes') w (place integer, gate text, due bigint)
   where p_in[w.place]
@@ -1396,6 +1403,12 @@ begin
     end if;
   end if;
   perform berth.write_v1(p_gate, p_expected + 1, p_now, p_batch);
+  if p_batch ? 'audit' then
+    insert into audit (at, principal, tenant_id, method, outcome, target, request_id)
+    select berth.now_ms(), n.principal, n.tenant_id, n.method, 'ok', n.target, n.request_id
+    from jsonb_to_recordset(p_batch -> 'audit') n (
+      principal text, tenant_id text, method text, target text, request_id text);
+  end if;
   v_mark := set_config('berth.gate', '', true);
   return jsonb_build_object('ok', true, 'seq', p_expected + 1);
 end $function$

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApi } from "./root.ts";
 import { type TestApi, testApi } from "./testing/test-api.ts";
-import { type World, makeWorld } from "./testing/world.ts";
+import { type World, bookingInput, makeWorld } from "./testing/world.ts";
+
+/** Later than anything in these tests. */
+const LATE = Date.UTC(2100, 0);
 
 let it: TestApi;
 let world: World;
@@ -63,4 +66,40 @@ test("a new key is filed under its own id", async () => {
   const [row] = await it.database.sql<{ target: string }[]>`
     select target from audit where method = 'access.createKey' order by id desc limit 1`;
   expect(row?.target).toBe(key.id);
+});
+
+test("a booking is on file in the write that stores it, and so is what is done with it", async () => {
+  const { tenantId, poolId, tokens } = world;
+  const as = (method: Parameters<typeof it.invoke>[0], input: object) =>
+    it.invoke(method, { tenantId, ...input }, tokens.operator) as Promise<{ id: string }>;
+  const booking = bookingInput({ tenantId, poolId, idempotencyKey: "on-file" });
+  const { id: reservationId } = await as("reservations.create", booking);
+  const filed = () => it.database.sql<{ method: string; outcome: string; together: boolean }[]>`
+    select a.method, a.outcome, a.xmin::text = r.xmin::text as together
+    from audit a join reservations r on r.id = a.target where r.id = ${reservationId} order by a.id`;
+  const created = { method: "reservations.create", outcome: "ok" };
+  expect([...(await filed())]).toEqual([{ ...created, together: true }]);
+  // What its key answers again is no second booking, and no second row.
+  await as("reservations.create", booking);
+  expect([...(await filed())]).toEqual([{ ...created, together: true }]);
+  await as("reservations.release", { reservationId });
+  const released = { method: "reservations.release", outcome: "ok" };
+  expect([...(await filed())]).toEqual([
+    { ...created, together: false },
+    { ...released, together: true },
+  ]);
+  // There is nothing left to write, but the call was made.
+  await as("reservations.release", { reservationId });
+  const tooLate = as("reservations.extend", { reservationId, end: LATE });
+  await expect(tooLate).rejects.toThrow();
+  const rows = async () => (await filed()).map(({ method, outcome }) => `${method} ${outcome}`);
+  // A refusal does not wait until it is on file.
+  await expect
+    .poll(rows)
+    .toEqual([
+      "reservations.create ok",
+      "reservations.release ok",
+      "reservations.release ok",
+      "reservations.extend INVALID_STATE",
+    ]);
 });

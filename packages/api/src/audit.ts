@@ -2,23 +2,17 @@
  * The audit trail: every mutation with its outcome, and denials counted per principal, method and minute,
  * so that nobody can make it grow by knocking. Callers without a key leave a log line and no row.
  *
- * A successful mutation's row is in the database before its answer leaves. Rows of calls that end together
- * share one insert, so a busy server pays one write a batch and not one a call.
+ * A successful mutation's row is in the database before its answer leaves: that of a booking in the very write that
+ * stores it, the others after theirs. Rows of calls that end together share one insert.
  */
 import type { ErrorCode } from "@berth/contract";
-import type { Database } from "@berth/db";
+import type { AuditEntry, Database } from "@berth/db";
 import type { TenantId } from "@berth/domain";
 import type { ApiObserver, Call, Log } from "./call.ts";
 
-export interface AuditRow {
-  readonly principal: string;
-  readonly tenantId: TenantId;
-  readonly method: string;
+export interface AuditRow extends AuditEntry {
   /** `ok` or an error code. */
   readonly outcome: "ok" | ErrorCode;
-  /** The id of what it was done to. */
-  readonly target: string | null;
-  readonly requestId: string;
   /** Calls that the row stands for; absent: 1. */
   readonly count?: number;
 }
@@ -30,6 +24,15 @@ export interface Audit {
   deny(call: Call, code: ErrorCode): void;
   /** Writes what is held back. */
   stop(): Promise<void>;
+}
+
+/** How a call of the tenant is on file. */
+export function auditEntry(
+  { method, principal, requestId }: Call,
+  tenantId: TenantId,
+  target: string | null,
+): AuditEntry {
+  return { principal: principal.id, tenantId, method, target, requestId };
 }
 
 const MINUTE_MS = 60_000;

@@ -18,6 +18,7 @@ import type {
 } from "@berth/domain";
 import type { Resource } from "./access/policy.ts";
 import { actionInScope, poolInScope } from "./access/scope.ts";
+import { auditEntry } from "./audit.ts";
 import type {
   Call,
   Method,
@@ -326,25 +327,24 @@ function decide(call: Call, action: string, ways: readonly Resource[]): void {
 /** Runs a mutation and files its outcome; a success is on file before it is answered. */
 async function audited(step: Step, scope: object): Promise<unknown> {
   const { call, handler, input } = step;
-  const { principal, method, requestId } = call;
+  const { answer, deps, principal } = call;
   const tenantId = "tenantId" in scope ? String(scope.tenantId) : principal.tenantId;
-  const row = { principal: principal.id, tenantId, method, requestId };
   try {
     const output = await handler.run(rechecking(step), input, scope);
-    await call.deps.audit.record({ ...row, outcome: "ok", target: targetOf(input, output) });
+    const entry = auditEntry(call, tenantId, targetOf(input, output));
+    if (!answer.filed) await deps.audit.record({ ...entry, outcome: "ok" });
     return output;
   } catch (thrown) {
-    fileRefusal(step, tenantId, thrown);
+    // What was done and is on file did not fail, whatever kept its answer.
+    if (!answer.filed) fileRefusal(step, tenantId, thrown);
     throw thrown;
   }
 }
 
 /** One that the method refused, or its used key: each is listed by itself. */
 function fileRefusal({ call, input }: Step, tenantId: string, thrown: unknown): void {
-  const { principal, method, requestId } = call;
-  const row = { principal: principal.id, tenantId, method, requestId };
-  const outcome = toApiError(thrown).code;
-  void call.deps.audit.record({ ...row, outcome, target: targetOf(input, null) });
+  const entry = auditEntry(call, tenantId, targetOf(input, null));
+  void call.deps.audit.record({ ...entry, outcome: toApiError(thrown).code });
 }
 
 const TARGETS = [

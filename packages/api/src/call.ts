@@ -107,6 +107,8 @@ export interface TokenPrincipal extends AnyPrincipal {
 export interface Answer {
   seq?: number;
   replayed?: boolean;
+  /** Shown nowhere: the call is on file, with what it did. */
+  filed?: boolean;
 }
 
 export interface Call {

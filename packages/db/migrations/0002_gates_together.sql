@@ -209,6 +209,13 @@ begin
       data jsonb)
     where p_in[n.place];
   end if;
+  if p ? 'audit' then
+    insert into audit (at, principal, tenant_id, method, outcome, target, request_id)
+    select berth.now_ms(), n.principal, n.tenant_id, n.method, 'ok', n.target, n.request_id
+    from jsonb_to_recordset(p -> 'audit') n (
+      place integer, principal text, tenant_id text, method text, target text, request_id text)
+    where p_in[n.place];
+  end if;
   insert into pool_due (gate_id, next_at)
   select w.gate, w.due from jsonb_to_recordset(p -> 'writes') w (place integer, gate text, due bigint)
   where p_in[w.place]
@@ -293,4 +300,34 @@ begin
       int8range(n.start, n."end")
     from jsonb_to_recordset(p_batch -> 'bookings') n (id text, unit_id text, start bigint, "end" bigint);
   end if;
+end $$;
+--> statement-breakpoint
+-- As it was, and the calls that the batch decides are put on file with it.
+create or replace function berth_apply_v1(p_gate text, p_expected bigint, p_now bigint, p_batch jsonb) returns jsonb
+language plpgsql as $$
+declare
+  v_refusal jsonb;
+  v_taken jsonb;
+  v_mark text;
+begin
+  v_refusal := berth.enter_v1(p_gate, p_expected, p_now, p_batch);
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  if p_batch ? 'keys' then
+    v_taken := berth.claim_keys_v1(p_gate, p_now, p_batch -> 'keys');
+    if v_taken is not null then
+      v_mark := set_config('berth.gate', '', true);
+      return jsonb_build_object('ok', false, 'kind', 'keys', 'keys', v_taken);
+    end if;
+  end if;
+  perform berth.write_v1(p_gate, p_expected + 1, p_now, p_batch);
+  if p_batch ? 'audit' then
+    insert into audit (at, principal, tenant_id, method, outcome, target, request_id)
+    select berth.now_ms(), n.principal, n.tenant_id, n.method, 'ok', n.target, n.request_id
+    from jsonb_to_recordset(p_batch -> 'audit') n (
+      principal text, tenant_id text, method text, target text, request_id text);
+  end if;
+  v_mark := set_config('berth.gate', '', true);
+  return jsonb_build_object('ok', true, 'seq', p_expected + 1);
 end $$;

@@ -32,6 +32,7 @@ export type {
   GateBatch,
   GateHead,
   GateWrite,
+  AuditEntry,
   KeyClaim,
   Loaded,
   LockedGate,

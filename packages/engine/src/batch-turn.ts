@@ -3,7 +3,7 @@
  * refused command's part back, and hands the whole to the gate. When planning is over everything is
  * undone; the state is changed for good only after the database has taken the batch.
  */
-import type { GateBatch, KeyClaim } from "@berth/db";
+import type { AuditEntry, GateBatch, KeyClaim } from "@berth/db";
 import {
   type Change,
   type DeriveId,
@@ -43,6 +43,7 @@ export class BatchTurn implements Turn {
   readonly #context: TurnContext;
   readonly #changes: Change[] = [];
   readonly #events: DomainEvent[] = [];
+  readonly #filed: AuditEntry[] = [];
   #freed = false;
 
   constructor(view: View, context: TurnContext) {
@@ -125,6 +126,11 @@ export class BatchTurn implements Turn {
     this.claims.set(keyOf(key), { ...key, reservationId });
   }
 
+  /** Puts a command on file that is not taken back any more. */
+  file(entry: AuditEntry): void {
+    this.#filed.push(entry);
+  }
+
   /** Claims the keys of those who were served since the checkpoint. */
   claimServed(from: Checkpoint): void {
     const made = new Set<string>();
@@ -148,6 +154,7 @@ export class BatchTurn implements Turn {
       quotaUsed: quotaUsed(this.state, changes, this.now),
       rollup: this.state.config ? this.state.rollup() : [],
       events: [...this.#events],
+      audit: [...this.#filed],
       // What a turn had no time for keeps the worker coming.
       nextDueAt: isUnfinished(this.state) ? this.now : this.state.nextDueAt(),
     };

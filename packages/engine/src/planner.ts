@@ -2,7 +2,7 @@
  * Plans one batch at one view of a pool: what time did comes first, then those who lack room, then the
  * newcomers one after the other. Synchronous from start to end, so nobody sees the state in between.
  */
-import type { GateBatch, KeyClaim } from "@berth/db";
+import type { AuditEntry, GateBatch, KeyClaim } from "@berth/db";
 import {
   type EventType,
   type GateId,
@@ -28,12 +28,20 @@ export interface Pending {
   fail(error: Error): void;
 }
 
+/** A command and what became of it. */
+interface Decided {
+  readonly pending: Pending;
+  readonly result: Result<unknown>;
+  /** Its entry goes with the batch, if there is one. */
+  readonly filed: boolean;
+}
+
 /** A batch planned at one view: what to write, and what to answer when it is taken. */
 export interface Plan {
   readonly view: View;
   readonly carried: Carried;
   readonly batch: GateBatch | null;
-  readonly answers: readonly { readonly pending: Pending; readonly result: Result<unknown> }[];
+  readonly answers: readonly Decided[];
   /** Commands that go into a later batch. */
   readonly left: readonly Pending[];
   readonly planMs: number;
@@ -60,7 +68,7 @@ export interface Carried {
 
 /** What planning has gathered so far. */
 interface Planned {
-  readonly answers: { readonly pending: Pending; readonly result: Result<unknown> }[];
+  readonly answers: Decided[];
   readonly left: Pending[];
   readonly extras: { secret?: Uint8Array | null; poolKey?: string };
   /** Nothing else goes into this batch. */
@@ -128,10 +136,14 @@ function planOne(
   if (command.create && turn.state.config) return pending.fail(new GateExists(context.gateId));
   const before = turn.checkpoint();
   let result: Result<unknown>;
+  let entry: AuditEntry | null = null;
   try {
     result = command.plan(turn);
     if (!result.ok || command.dryRun) turn.rollback(before);
-    else settleOne(turn, command, before);
+    else {
+      entry = command.file?.(result.value) ?? null;
+      settleOne(turn, command, before);
+    }
   } catch (error) {
     // A bug in one command is that command's alone.
     turn.rollback(before);
@@ -139,7 +151,8 @@ function planOne(
     context.log.error({ command: command.name, stack }, "planning threw");
     return pending.fail(error instanceof Error ? error : new Error(String(error)));
   }
-  planned.answers.push({ pending, result });
+  if (entry) turn.file(entry);
+  planned.answers.push({ pending, result, filed: entry !== null });
   if (!isAlone(command)) return;
   planned.closed = true;
   if (command.secret !== undefined) planned.extras.secret = command.secret;

@@ -208,8 +208,8 @@ export class PoolRunner {
     if (tries + degraded + healed > 0) this.#context.observer.healed?.(plan.healing);
     if (plan.noticed > 0) this.#context.observer.noticed?.(plan.noticed);
     if (failpoint) await passTaken(failpoint, plan);
-    for (const { pending, result } of plan.answers)
-      pending.settle({ value: result, seq, now: plan.view.now });
+    for (const { pending, result, filed } of plan.answers)
+      pending.settle({ value: result, seq, now: plan.view.now, filed: filed && !!plan.batch });
   }
 
   /** The last resort: plans under the pool's own lock, so that nobody can come first. */

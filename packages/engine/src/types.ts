@@ -1,5 +1,5 @@
 /** What callers hand the engine and what they get back. */
-import type { KeyClaim } from "@berth/db";
+import type { AuditEntry, KeyClaim } from "@berth/db";
 import type { GateId, PoolState, Result, TenantId, Turn } from "@berth/domain";
 import type { BeatObserver } from "./beat.ts";
 
@@ -22,6 +22,8 @@ export interface Command<T> {
   /** Answers what it would do, and does none of it. */
   readonly dryRun?: boolean | undefined;
   plan(turn: Turn): Result<T>;
+  /** How the accepted command is put on file, in the write that stores it; null: its caller does it. */
+  file?(value: T): AuditEntry | null;
 }
 
 /** A value and the place in the pool's order that it is true at. */
@@ -29,6 +31,8 @@ export interface Committed<T> {
   readonly value: T;
   readonly seq: number;
   readonly now: number;
+  /** Whether the command's entry is on file with it. */
+  readonly filed?: boolean;
 }
 
 /**

@@ -45,6 +45,13 @@ export function batchJson(gateId: GateId, batch: GateBatch): object {
       used,
     })),
     events: eventRows(batch.events),
+    audit: (batch.audit ?? []).map(({ principal, tenantId, method, target, requestId }) => ({
+      principal,
+      tenant_id: tenantId,
+      method,
+      target,
+      request_id: requestId,
+    })),
     nextDueAt: batch.nextDueAt ?? undefined,
     graceTo: batch.graceTo,
   });

@@ -71,6 +71,16 @@ export interface QuotaUsed {
   readonly used: number;
 }
 
+/** A successful call that is on file with what it did. */
+export interface AuditEntry {
+  readonly principal: string;
+  readonly tenantId: TenantId;
+  readonly method: string;
+  /** The id of what it was done to. */
+  readonly target: string | null;
+  readonly requestId: string;
+}
+
 /** Everything that one gated write stores. */
 export interface GateBatch {
   /** Looked up when the outcome of the write is unknown. */
@@ -86,6 +96,8 @@ export interface GateBatch {
   readonly quotaUsed: readonly QuotaUsed[];
   readonly rollup: readonly RollupRow[];
   readonly events: readonly DomainEvent[];
+  /** The calls that the batch decides, as far as they ask for it. */
+  readonly audit?: readonly AuditEntry[] | undefined;
   readonly nextDueAt: number | null;
   /** End of the last outage that the batch raised leases for, if it did. */
   readonly graceTo?: number | undefined;

@@ -35,6 +35,7 @@ const SECTIONS = [
   "rollup",
   "quotaUsed",
   "events",
+  "audit",
 ] as const;
 const OWN = ["id", "nextDueAt", "graceTo"] as const;
 const SHARED: ReadonlySet<string> = new Set([...SECTIONS, ...OWN]);

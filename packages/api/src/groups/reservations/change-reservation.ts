@@ -1,5 +1,6 @@
 /** One change of a reservation through its pool's gate: what renew, extend, release and terminate share. */
 import { type Reservation, type Result, type Turn, invariant, ok } from "@berth/domain";
+import { auditEntry } from "../../audit.ts";
 import type { Call, PoolScope } from "../../call.ts";
 import { fromRefusal } from "../../errors.ts";
 import { storedReservation } from "./stored-reservation.ts";
@@ -20,6 +21,7 @@ export async function changeReservation(
     name: call.method,
     tenantId: scope.tenantId,
     signal: call.signal,
+    file: () => auditEntry(call, scope.tenantId, namedReservation(scope).id),
     plan(turn) {
       // Nodes and units are looked up before the rule: what a release sets free may leave with it.
       const lookup = stateLookup(turn.state);
@@ -31,6 +33,7 @@ export async function changeReservation(
     },
   });
   call.answer.seq = committed.seq;
+  call.answer.filed = committed.filed === true;
   if (!committed.value.ok) throw fromRefusal(committed.value.refusal);
   if (committed.value.value !== null) return committed.value.value;
   return storedReservation(call, { poolId: pool.poolId, id: namedReservation(scope).id });

@@ -3,6 +3,7 @@ import type { Input } from "@berth/contract";
 import type { KeyClaim } from "@berth/db";
 import { type Asked, type Result, type Turn, type Waiter, createOrWait, ok } from "@berth/domain";
 import { type Committed, KeyTaken } from "@berth/engine";
+import { auditEntry } from "../../audit.ts";
 import { poolInScope } from "../../access/scope.ts";
 import type { Call, Handler, PoolScope, TenantScope } from "../../call.ts";
 import { conflict, fromRefusal } from "../../errors.ts";
@@ -38,6 +39,7 @@ export const create: Handler<"reservations.create"> = {
     if (!("value" in decided)) return decided;
 
     call.answer.seq = decided.seq;
+    call.answer.filed = decided.filed === true;
     const { value } = decided;
     if (value.ok && value.value.view) return value.value.view;
 
@@ -77,6 +79,7 @@ function decide(
     tenantId,
     signal: call.signal,
     key: { tenantId, ...key },
+    file: ({ view }) => view && auditEntry(call, scope.tenantId, view.id),
     plan(turn) {
       const asked = createOrWait(
         turn,
