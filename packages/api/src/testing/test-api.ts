@@ -50,10 +50,15 @@ export async function testApi(
     parts?: Parts;
     sealKey?: Uint8Array;
     platformOrg?: string | null;
+    /** Connections that read. */
+    connections?: number;
   } = {},
 ): Promise<TestApi> {
   const database = await testDatabase();
-  const db = openDatabase(database.url, { applicationName: "test-api" });
+  const db = openDatabase(database.url, {
+    applicationName: "test-api",
+    ...(options.connections === undefined ? {} : { connections: options.connections }),
+  });
   const lines: LogLine[] = [];
   const log = logInto(lines);
   const engine = createEngine({
