@@ -91,7 +91,7 @@ test("a booking is on file in the write that stores it, and so is what is done w
   // There is nothing left to write, but the call was made.
   await as("reservations.release", { reservationId });
   const tooLate = as("reservations.extend", { reservationId, end: LATE });
-  await expect(tooLate).rejects.toThrow();
+  await expect(tooLate).rejects.toMatchObject({ code: "INVALID_STATE" });
   const rows = async () => (await filed()).map(({ method, outcome }) => `${method} ${outcome}`);
   // A refusal does not wait until it is on file.
   await expect
