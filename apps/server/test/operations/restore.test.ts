@@ -71,6 +71,7 @@ describe.skipIf(programs === null)(`PostgreSQL ${programs?.version ?? 15} of Deb
     await expect(a.reservations.create(gang)).rejects.toMatchObject({ code: "NO_CAPACITY" });
     await a.reservations.release({ tenantId: "t-a", reservationId: id });
     const both = await a.reservations.create(gang);
+    await here.database.feedCaughtUp();
     const { events } = await a.events.list({ tenantId: "t-a", poolId });
     expect(events.map(({ type }) => type)).toContain("reservation.created");
     await a.reservations.release({ tenantId: "t-a", reservationId: both.id });
@@ -88,6 +89,7 @@ describe.skipIf(programs === null)(`PostgreSQL ${programs?.version ?? 15} of Deb
       duration: "4h",
     };
     const kept = await a.reservations.create({ ...ask, idempotencyKey: "kept" });
+    await server.database.feedCaughtUp();
     const before = await a.events.list({ tenantId: "t-a", poolId });
     const cursor = before.events.at(-1)?.cursor ?? "";
     expect((await a.events.list({ tenantId: "t-a", poolId, after: cursor })).events).toEqual([]);
