@@ -131,7 +131,9 @@ begin
       lease_seconds integer, lease_expires_at bigint, ending_soon_at bigint, started_at bigint,
       preemption jsonb, degraded jsonb, pins jsonb, members jsonb, ended_at bigint, end_reason text,
       version bigint, updated_at bigint)
-    where p_in[n.place] and r.id = n.id and r.pool_id = p_gates[n.place];
+    -- As in `write_reservations_v1` below: by its id and no other way.
+    where r.id = any (array(select c ->> 'id' from jsonb_array_elements(p -> 'changed') c))
+      and p_in[n.place] and r.id = n.id and r.pool_id || '' = p_gates[n.place];
     get diagnostics v_written = row_count;
     if v_written <> (
       select count(*) from jsonb_to_recordset(p -> 'changed') n (place integer) where p_in[n.place]) then

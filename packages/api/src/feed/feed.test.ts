@@ -128,6 +128,8 @@ describe("a watcher", () => {
   test("that joins at any moment, from any cursor, has every event once and in order while many write", async () => {
     const tenants = ["busy-a", "busy-b"];
     for (const tenantId of tenants) await it.invoke("fleet.putTenant", { tenantId }, it.admin);
+    // There is an event to begin after.
+    await it.database.feedCaughtUp();
     const readings: { reading: Reading; tenantId: string; after: string }[] = [];
     const writing = Array.from({ length: 6 }, async (_, writer) => {
       for (let n = 0; n < 60; n += 1)

@@ -1,5 +1,6 @@
 /** A plan that was made while a table was small is kept when it no longer is: it has to be one by key. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Change } from "@berth/domain";
 import {
   HOUR,
   T0,
@@ -33,29 +34,40 @@ async function read(): Promise<number> {
   return row?.n ?? Number.NaN;
 }
 
-test("who changes one of a pool's reservations reads no other of them", async () => {
-  const [pool, node] = [poolOf(1), nodeOf(1)];
-  await seedPool(room.db, { config: pool, nodes: [node] });
+test.each([
+  ["one pool", [1]],
+  ["three pools in one statement", [2, 3, 4]],
+])("who changes a reservation of %s reads no other of them", async (_, numbers) => {
+  const places = numbers.map((n) => ({ pool: poolOf(n), node: nodeOf(n) }));
+  for (const { pool, node } of places) await seedPool(room.db, { config: pool, nodes: [node] });
   let seq = 1;
-  const write = async (batch: Parameters<typeof batchOf>[1]): Promise<void> => {
-    const write = { gateId: pool.id, expectedSeq: seq, batch: batchOf(`b${seq}`, batch) };
-    expect(await room.store.apply(write, T0)).toEqual({ ok: true, seq: seq + 1 });
+  const write = async (changesOf: (at: number) => Change[]): Promise<void> => {
+    const batches = places.map(({ pool: { id: gateId } }, at) => {
+      const batch = batchOf(`${gateId}-${seq}`, { changes: changesOf(at) });
+      return room.store.apply({ gateId, expectedSeq: seq, batch }, T0);
+    });
+    for (const outcome of await Promise.all(batches))
+      expect(outcome).toEqual({ ok: true, seq: seq + 1 });
     seq += 1;
   };
-  const bookingAt = (n: number) => {
+  const bookingAt = (at: number, n: number) => {
+    const { pool, node } = places[at] ?? raise("there is no such pool");
     const start = T0 + (n + 1) * HOUR;
     const window = { state: "scheduled", start, end: start + HOUR } as const;
-    return bookingOf(`${n}`, node, { poolId: pool.id, units: [0], ...window });
+    return bookingOf(`${numbers[at]}x${n}`, node, { poolId: pool.id, units: [0], ...window });
   };
-  const first = bookingAt(0);
-  await write({ changes: [created(first)] });
-  for (let version = 2; version < TIMES_PLANNED; version += 1)
-    await write({ changes: [changed(first, { version })] });
-  await write({ changes: Array.from({ length: LATER }, (_, n) => created(bookingAt(n + 1))) });
+  const change = (version: number) => write((at) => [changed(bookingAt(at, 0), { version })]);
+  await write((at) => [created(bookingAt(at, 0))]);
+  for (let version = 2; version < TIMES_PLANNED; version += 1) await change(version);
+  await write((at) => Array.from({ length: LATER }, (__, n) => created(bookingAt(at, n + 1))));
 
   const before = await read();
   for (let version = 0; version < TIMES_PLANNED; version += 1)
-    await write({ changes: [changed(first, { version: TIMES_PLANNED + version })] });
+    await change(TIMES_PLANNED + version);
   // Each looks one up, and may meet its own earlier versions on the way.
-  expect((await read()) - before).toBeLessThan(LATER / 2);
+  expect((await read()) - before).toBeLessThan((places.length * LATER) / 2);
 });
+
+function raise(message: string): never {
+  throw new Error(message);
+}
