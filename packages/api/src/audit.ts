@@ -18,7 +18,7 @@ export interface AuditRow extends AuditEntry {
 }
 
 export interface Audit {
-  /** Resolves when the row is written, or could not be: an answer is not withheld for a row that comes after it was done. */
+  /** Resolves when the row is written, or could not be: what is done already is answered all the same. */
   record(row: AuditRow): Promise<void>;
   /** Counts a refusal that came before the method ran, in the caller's own tenant. */
   deny(call: Call, code: ErrorCode): void;

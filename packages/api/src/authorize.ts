@@ -331,8 +331,9 @@ async function audited(step: Step, scope: object): Promise<unknown> {
   const tenantId = "tenantId" in scope ? String(scope.tenantId) : principal.tenantId;
   try {
     const output = await handler.run(rechecking(step), input, scope);
+    if (answer.filed) return output;
     const entry = auditEntry(call, tenantId, targetOf(input, output));
-    if (!answer.filed) await deps.audit.record({ ...entry, outcome: "ok" });
+    await deps.audit.record({ ...entry, outcome: "ok" });
     return output;
   } catch (thrown) {
     // What was done and is on file did not fail, whatever kept its answer.

@@ -1,6 +1,6 @@
 /** A plan that was made while a table was small is kept when it no longer is: it has to be one by key. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Change } from "@berth/domain";
+import { type Change, invariant } from "@berth/domain";
 import {
   HOUR,
   T0,
@@ -51,7 +51,9 @@ test.each([
     seq += 1;
   };
   const bookingAt = (at: number, n: number) => {
-    const { pool, node } = places[at] ?? raise("there is no such pool");
+    const place = places[at];
+    invariant(place, "each write is of one of the places");
+    const { pool, node } = place;
     const start = T0 + (n + 1) * HOUR;
     const window = { state: "scheduled", start, end: start + HOUR } as const;
     return bookingOf(`${numbers[at]}x${n}`, node, { poolId: pool.id, units: [0], ...window });
@@ -67,7 +69,3 @@ test.each([
   // Each looks one up, and may meet its own earlier versions on the way.
   expect((await read()) - before).toBeLessThan((places.length * LATER) / 2);
 });
-
-function raise(message: string): never {
-  throw new Error(message);
-}

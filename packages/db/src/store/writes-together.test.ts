@@ -221,6 +221,37 @@ test("one whose key is taken learns by whom and stores nothing, its neighbour is
   expect((await store.head(a.pool.id))?.seq).toBe(1);
 });
 
+test("what is put on file is stored with its batch, together and alone, and not without it", async () => {
+  const entry = (target: string) => ({
+    principal: "key:t-a:filing",
+    tenantId: "t-a",
+    method: "reservations.create",
+    target,
+    requestId: "req",
+  });
+  const write = (place: Place, expectedSeq = 1) => {
+    const row = booking(place);
+    const filed = { changes: [created(row)], audit: [entry(row.id)] };
+    return apply(place, expectedSeq, batch(filed));
+  };
+  const filed = async () => {
+    const { sql } = room.db;
+    const rows = await sql<{ target: string }[]>`
+      select target from audit where principal = 'key:t-a:filing' order by target`;
+    return rows.map(({ target }) => target);
+  };
+  const targets = (...places: Place[]) => places.map((place) => booking(place).id).toSorted();
+  const outcomes = await Promise.all([write(a), write(b, 7), write(c)]);
+  expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true]);
+  expect(sent).toEqual(["berth_apply_together_v1"]);
+  expect(await filed()).toEqual(targets(a, c));
+  expect((await write(b, 7)).ok).toBe(false);
+  expect(await filed()).toEqual(targets(a, c));
+  expect((await write(b)).ok).toBe(true);
+  expect(sent).toEqual(["berth_apply_together_v1", "berth_apply_v1", "berth_apply_v1"]);
+  expect(await filed()).toEqual(targets(a, b, c));
+});
+
 test("two pools that claim one key together: one has it, the other is told of that one", async () => {
   const [mine, theirs] = [booking(a), booking(b)];
   const key = claim(`${a.pool.id}shared`, mine.id);
