@@ -69,3 +69,22 @@ it("one that was over before the call began was not", () => {
   const row = booking(60 * SECOND, 61 * SECOND);
   expect(found(refusal(61 * SECOND + 60, 40), view(SECOND, row))).toEqual(["COULD_HAVE_PAID"]);
 });
+
+it("an extension is paid by whoever pays for the booking, though the pool is offered to it no more", () => {
+  const row = booking(SECOND, 61 * SECOND);
+  const beside = { ...booking(SECOND, 90 * SECOND), id: "rsv_2" };
+  const refused = {
+    ...refusal(2 * SECOND, 0),
+    method: "reservations.extend",
+    input: { reservationId: "rsv_1", end: 80 * SECOND },
+  } as Operation;
+  const unoffered = (reservations: ReservationRow[]): View =>
+    ({
+      ...view(SECOND, row),
+      pool: { tenant_id: "owner", policy: {} },
+      offers: [{ tenant_id: "above", include_descendants: true }],
+      reservations,
+    }) as unknown as View;
+  expect(found(refused, unoffered([row, beside]))).toEqual([]);
+  expect(found(refused, unoffered([row]))).toEqual(["COULD_HAVE_PAID"]);
+});

@@ -1,7 +1,7 @@
 /** Whether a refusal was right: at no moment in which it may have been decided was there room, or quota. */
 import { parseDuration } from "@berth/domain";
 import { type FitRequest, fits, without } from "./model.ts";
-import { type Span, meets } from "./rows.ts";
+import { type ReservationRow, type Span, meets } from "./rows.ts";
 import type { Json, Operation, Report } from "./types.ts";
 import { type View, chargeOf, peak, quotaMax, usage } from "./view.ts";
 
@@ -87,7 +87,7 @@ export function checkQuotaExceeded(op: Operation, moments: () => View[], report:
   const details = (op.body["details"] ?? {}) as Json;
   const [resource, requested] = [String(details["resource"]), Number(details["requested"])];
   const over = (view: View): boolean =>
-    payersOf(view, op.tenantId).some((payer) => {
+    payersOf(op, view).some((payer) => {
       const max = quotaMax(view, payer, resource);
       const levels = usage(view, { payer, resource });
       return max !== null && windowsOf(op, view).some((w) => peak(levels, w) + requested > max);
@@ -103,12 +103,21 @@ export function checkQuotaExceeded(op: Operation, moments: () => View[], report:
 function windowsOf(op: Operation, view: View): Span[] {
   if (op.method === "reservations.create")
     return asked(op, view).flatMap((then) => [then.request, afterNotice(view, then)]);
-  const row = view.reservations.find(({ id }) => id === op.input["reservationId"]);
+  const row = extended(op, view);
   return row ? [{ start: row.end, end: Number(op.input["end"]) }] : [];
 }
 
-/** Whoever may have to pay for the tenant: itself, or one above it; which tenants those are, no pool knows. */
-function payersOf(view: View, tenantId: string): string[] {
+const extended = ({ input }: Operation, { reservations }: View): ReservationRow | undefined =>
+  reservations.find(({ id }) => id === input["reservationId"]);
+
+/**
+ * Whoever may have to pay: of a booking that is there, whoever pays for it, to whom the pool may not be offered any
+ * more. Of a new one the tenant itself, or one above it; which tenants those are, no pool knows.
+ */
+function payersOf(op: Operation, view: View): string[] {
+  if (op.method !== "reservations.create")
+    return [extended(op, view)?.charged_tenant_id ?? op.tenantId];
+  const { tenantId } = op;
   const own =
     tenantId === view.pool?.tenant_id || view.offers.some((o) => o.tenant_id === tenantId);
   if (own) return [tenantId];
