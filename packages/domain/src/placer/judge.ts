@@ -163,7 +163,7 @@ export class Judge<V extends Verdict> {
   #isOwn(at: number): boolean {
     const { pinned, labelled } = this.#plan;
     const entry = this.#entry(at);
-    if (pinned?.has(entry)) return true;
+    if (pinned?.has(entry.node.id)) return true;
     return labelled.some((labels) => !carries(entry.node.labels, labels));
   }
 

@@ -1,4 +1,5 @@
 /** A request made ready for walking the nodes: what depends on a node's shape alone is found once a shape. */
+import type { NodeId } from "../ids.ts";
 import type { DeviceClass, PlaceRequest, Scalar, Selector, SharingMode } from "../model.ts";
 import { SCALARS } from "../model.ts";
 import type { Cause } from "../refusal.ts";
@@ -74,8 +75,8 @@ export interface Plan {
   readonly foreign: readonly DeviceClass[];
   /** The labels that lines ask for. */
   readonly labelled: readonly Readonly<Record<string, string>>[];
-  /** With `unitIds`: the only nodes that have any of them. */
-  readonly pinned: ReadonlyMap<SeenNode, ShapeFit> | null;
+  /** With `unitIds`: the only nodes that have any of them. By id: a search also looks at copies of a node. */
+  readonly pinned: ReadonlyMap<NodeId, ShapeFit> | null;
 }
 
 /** @param options with `showWithheld` a line may name a withheld unit: its asker may know of it */
@@ -127,7 +128,7 @@ export function planOf(
 
 /** What the request finds on this node, all of it empty and healthy. */
 export function fitOf(plan: Plan, entry: SeenNode): ShapeFit {
-  return plan.pinned?.get(entry) ?? fitOfShape(plan, entry.shape);
+  return plan.pinned?.get(entry.node.id) ?? fitOfShape(plan, entry.shape);
 }
 
 /** The same on any node of the shape; with exact units, on one that has none of them. */
@@ -166,21 +167,21 @@ type Named = (line: number, place: number) => boolean;
 const EVERY_UNIT: Named = () => true;
 const NO_UNIT: Named = () => false;
 
-function pinnedFits(state: PoolView, plan: Plan): Map<SeenNode, ShapeFit> | null {
+function pinnedFits(state: PoolView, plan: Plan): Map<NodeId, ShapeFit> | null {
   if (!plan.request.devices.some((line) => line.selector?.unitIds)) return null;
-  const fits = new Map<SeenNode, ShapeFit>();
+  const fits = new Map<NodeId, ShapeFit>();
   const named = plan.request.devices.map((line) => {
     const found = (line.selector?.unitIds ?? []).map((id) => state.place(id));
     return line.selector?.unitIds ? found : null;
   });
   for (const { entry } of named.flat().filter((found) => found != null)) {
-    if (fits.has(entry)) continue;
+    if (fits.has(entry.node.id)) continue;
     const here = named.map(
       (found) =>
         found && new Set(found.filter((f) => f?.entry === entry).map((f) => f?.unit as number)),
     );
     const isNamed: Named = (line, place) => here[line]?.has(place) ?? true;
-    fits.set(entry, shapeFit(plan, entry.shape, isNamed));
+    fits.set(entry.node.id, shapeFit(plan, entry.shape, isNamed));
   }
   return fits;
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { DeviceLine } from "../model.ts";
 import { useFreed } from "./freed.ts";
 import { planPreemption } from "./preempt.ts";
 import { releaseReservation } from "./release.ts";
@@ -28,6 +29,8 @@ const asking = fc.record({
   whole: fc.constantFrom(false, false, false, true),
   hours: fc.integer({ min: 1, max: 3 }),
   start: fc.constantFrom(0, 0, 0, 1, 2),
+  /** Bits of the second node's GPUs, which it names; 0 for any. */
+  exactly: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 15 })),
 });
 const letting = fc.record({ kind: fc.constant("release" as const), at: fc.nat(50) });
 const breaking = fc.record({ kind: fc.constant("node" as const), at: fc.nat(2) });
@@ -47,10 +50,22 @@ const steps = fc.array(
 );
 type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
 
+/** The line of one who asks for exactly these GPUs. */
+function named(
+  { state }: TestTurn,
+  { exactly, size }: Extract<Step, { kind: "ask" }>,
+): { devices?: DeviceLine[] } {
+  if (exactly === 0 || size > 1) return {};
+  const units = [...state.nodes()][1]?.units ?? [];
+  const unitIds = units.flatMap(({ id }, at) => (exactly & (1 << at) ? [id] : []));
+  return { devices: [{ class: "gpu", count: unitIds.length, selector: { unitIds } }] };
+}
+
 function act(turn: TestTurn, step: Step): void {
   const { state } = turn;
   if (step.kind === "ask") {
     const shape = gpus(step.count, {
+      ...named(turn, step),
       ...(step.whole
         ? {
             binding: "node",
@@ -122,7 +137,13 @@ function findsQuota(
   return peak + each * (gang?.size ?? 1) <= (row?.max ?? 0);
 }
 
-const ask = (parts: { count?: number; size?: 1 | 2; spot?: boolean; whole?: boolean }): Step => ({
+const ask = (parts: {
+  count?: number;
+  size?: 1 | 2;
+  spot?: boolean;
+  whole?: boolean;
+  exactly?: number;
+}): Step => ({
   kind: "ask",
   tenantId: "t-a",
   count: parts.count ?? 1,
@@ -131,7 +152,16 @@ const ask = (parts: { count?: number; size?: 1 | 2; spot?: boolean; whole?: bool
   whole: parts.whole ?? false,
   hours: 1,
   start: 0,
+  exactly: parts.exactly ?? 0,
 });
+
+/** Two GPUs are named, of which a regular booking holds one and a spot booking the other; the first is released. */
+const NAMED: Step[] = [
+  ask({ exactly: 1 }),
+  ask({ exactly: 2, spot: true }),
+  ask({ exactly: 3 }),
+  { kind: "release", at: 0 },
+];
 
 /** A gang counts on room that comes when a notice ends; then a new spot booking takes it. */
 const TAKEN_FROM_UNDER: Step[] = [
@@ -164,6 +194,6 @@ it("nobody in line is passed over for whom there is room, however little of the 
         expect(overlooked(turn)).toEqual([]);
       }
     }),
-    { numRuns: 300, examples: [[TAKEN_FROM_UNDER], [TAKEN_FROM_BEHIND]] },
+    { numRuns: 300, examples: [[TAKEN_FROM_UNDER], [TAKEN_FROM_BEHIND], [NAMED]] },
   );
 });
