@@ -8,6 +8,7 @@ import { setInterval } from "node:timers";
 import { ApiError } from "@berth/api";
 import { METHOD_NAMES, catalog } from "@berth/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { ComeBack } from "./come-back.ts";
 
 /** Calls in work at which a busy process looks whether it keeps up. */
 export const CALLS_MAX = 64;
@@ -49,7 +50,7 @@ export interface Admission {
    */
   enter(request: FastifyRequest, reply: FastifyReply, tenantId: string | null): void;
   /** The stranger is known now. @throws ApiError UNAVAILABLE while its tenant has its share already */
-  recognize(request: FastifyRequest, tenantId: string): void;
+  recognize(request: FastifyRequest, reply: FastifyReply, tenantId: string): void;
   stop(): void;
 }
 
@@ -66,16 +67,21 @@ export function createAdmission(vitals: Vitals = watchLoop()): Admission {
   const work = new Work(() => vitals.elapsed());
   const flooded = (): boolean =>
     work.calls >= CALLS_MAX && vitals.busy() && work.oldestMs() >= LATE_MS;
-  const mindShare = (tenantId: string): void => {
+  const turnAway = (reply: FastifyReply): never => {
+    const seconds = work.comeBack.seconds(work.elapsed(), work.calls);
+    void reply.header("retry-after", String(seconds));
+    throw tooMuch(seconds);
+  };
+  const mindShare = (reply: FastifyReply, tenantId: string): void => {
     // The even share of those who have calls here now; whoever has none may have one.
     const share = CALLS_MAX / Math.max(1, work.tenants.size);
-    if ((work.tenants.get(tenantId) ?? 0) >= share && flooded()) throw tooMuch();
+    if ((work.tenants.get(tenantId) ?? 0) >= share && flooded()) turnAway(reply);
   };
 
   return {
     enter(request, reply, tenantId) {
-      if (tenantId !== null) mindShare(tenantId);
-      else if (work.calls >= CALLS_LAST && flooded()) throw tooMuch();
+      if (tenantId !== null) mindShare(reply, tenantId);
+      else if (work.calls >= CALLS_LAST && flooded()) turnAway(reply);
       // Who is gone already has no end that could be heard.
       if (reply.raw.closed) return;
       const turn = new Calls(work, tenantId);
@@ -83,8 +89,8 @@ export function createAdmission(vitals: Vitals = watchLoop()): Admission {
       request.turn = turn;
       reply.raw.once("close", () => turn.end());
     },
-    recognize(request, tenantId) {
-      mindShare(tenantId);
+    recognize(request, reply, tenantId) {
+      mindShare(reply, tenantId);
       if (request.turn instanceof Calls) request.turn.become(tenantId, callsOf(request));
     },
     stop: () => vitals.stop(),
@@ -97,6 +103,7 @@ class Work {
   readonly tenants = new Map<string, number>();
   /** The request that is in work for longest first. */
   readonly requests = new Set<Calls>();
+  readonly comeBack = new ComeBack();
   readonly elapsed: () => number;
 
   constructor(elapsed: () => number) {
@@ -145,6 +152,7 @@ class Calls implements Turn {
   }
 
   end(): void {
+    this.#work.comeBack.answered(this.#calls);
     this.add(-this.#calls);
     this.#over = true;
   }
@@ -174,7 +182,9 @@ function watchLoop(): Vitals {
   };
 }
 
-const tooMuch = (): ApiError =>
-  new ApiError("UNAVAILABLE", {
-    message: "The server has more calls than it can answer soon; try again in a second.",
+function tooMuch(seconds: number): ApiError {
+  const then = seconds === 1 ? "a second" : `${seconds} seconds`;
+  return new ApiError("UNAVAILABLE", {
+    message: `The server has more calls than it can answer soon; try again in ${then}.`,
   });
+}

@@ -139,7 +139,7 @@ export async function createGatekeeper(
         show.principal(reply, principal);
         if (principal.exceeded) throw tooMany(reply, principal);
       }
-      if (known === null) options.admission.recognize(request, request.principal.tenantId);
+      if (known === null) options.admission.recognize(request, reply, request.principal.tenantId);
     },
   };
 }

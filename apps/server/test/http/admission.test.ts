@@ -45,7 +45,7 @@ async function server({ busy }: { readonly busy: boolean }) {
     } = JSON.parse(String(request.headers["x-ask"])) as Ask;
     request.calls = Array.from({ length: calls }, () => recordOf(method));
     admission.enter(request, reply, tenant);
-    if (tenant === null && !stranger) admission.recognize(request, "newcomer");
+    if (tenant === null && !stranger) admission.recognize(request, reply, "newcomer");
     const { promise, resolve: go } = Promise.withResolvers<void>();
     reply.raw.once("close", () => app.server.emit("over"));
     held.push({ go, rest: () => request.turn?.resting() ?? (() => undefined) });
@@ -114,6 +114,35 @@ it("turns away who has a share of a flood, and nobody who has none", async () =>
   const { status } = await hold({ tenant: "b" });
   held.at(-1)?.go();
   expect(await status).toBe(200);
+});
+
+it("asks those whom it turns away back one after the other, as many a second as it answers", async () => {
+  const { call, fill, held, over, wait } = await flooded();
+  const told = async (calls: number) => {
+    const answers = await Promise.all(Array.from({ length: calls }, () => call({ tenant: "a" })));
+    return answers.map(({ headers }) => Number(headers.get("retry-after"))).sort((a, b) => a - b);
+  };
+  const each = (seconds: number, calls: number) => Array<number>(calls).fill(seconds);
+  // 65 are in work and nothing was answered yet: 64 a second, and nobody is told to wait for more than ten.
+  expect(await told(64 * 10)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 10].flatMap((s) => each(s, 64)));
+  for (let n = 0; n < 32; n += 1) {
+    await fill({ tenant: "b" }, 1);
+    const answered = over();
+    held.pop()?.go();
+    await answered;
+  }
+  wait(1_000);
+  expect(await told(1)).toEqual([10]);
+  wait(10_000);
+  await told(1);
+  for (let n = 0; n < 100; n += 1) {
+    await fill({ tenant: "b" }, 1);
+    const answered = over();
+    held.pop()?.go();
+    await answered;
+  }
+  wait(1_000);
+  expect(await told(136)).toEqual([...each(1, 36), ...each(2, 100)]);
 });
 
 it("gives each of two tenants half, and takes more of one when its others are answered", async () => {
