@@ -159,7 +159,18 @@ export function map<K extends z.ZodString, V extends z.ZodType>(
     .meta({ maxProperties: max });
 }
 
-export const time: z.ZodInt = integer(0, LIMITS.timeMax);
+/** An instant. What people send first is text, a `Date` or seconds. */
+export const time: z.ZodInt = z
+  .int({
+    error: ({ input }) =>
+      input === undefined
+        ? undefined
+        : "must be an integer: whole milliseconds since 1970, as Date.now() gives them",
+  })
+  .min(0)
+  .max(LIMITS.timeMax, {
+    error: `must be at most ${LIMITS.timeMax}: whole milliseconds since 1970, as Date.now() gives them`,
+  });
 
 export const tenantId: z.ZodString = token(
   PATTERNS.tenantId,

@@ -48,6 +48,8 @@ function shown(name: string): string {
 
 function sentence(issue: Exclude<z.core.$ZodIssue, { code: "unrecognized_keys" }>): string {
   const missing = issue.message.endsWith("received undefined");
+  // The schema says it itself.
+  if (issue.message.startsWith("must ")) return issue.message;
   switch (issue.code) {
     case "invalid_type":
       if (missing) return "is missing";

@@ -20,6 +20,9 @@ export const CALLS_LAST = 2 * CALLS_MAX;
 const BUSY = 0.75;
 const LOOK_MS = 100;
 
+/** Statuses of callers who are not served: unknown, over their budget, or too many. */
+const TURNED_AWAY: ReadonlySet<number> = new Set([401, 429, 503]);
+
 /** Held open for hours at no cost; the feed bounds them itself. */
 const STREAMS: ReadonlySet<string> = new Set(
   METHOD_NAMES.filter((name) => catalog[name].kind === "subscription"),
@@ -36,8 +39,11 @@ declare module "fastify" {
 export interface Turn {
   /** A call of it waits for room and costs nothing until the function that this answers is called. */
   resting(): () => void;
-  /** The answer is made; that its caller takes long to read it is not our work. */
-  end(): void;
+  /**
+   * The answer is made; that its caller takes long to read it is not our work.
+   * @param status its HTTP status: one that turned the caller away says nothing of how much can be answered
+   */
+  end(status: number): void;
 }
 
 /** Parts of one request's way in. */
@@ -67,30 +73,37 @@ export function createAdmission(vitals: Vitals = watchLoop()): Admission {
   const work = new Work(() => vitals.elapsed());
   const flooded = (): boolean =>
     work.calls >= CALLS_MAX && vitals.busy() && work.oldestMs() >= LATE_MS;
-  const turnAway = (reply: FastifyReply): never => {
-    const seconds = work.comeBack.seconds(work.elapsed(), work.calls);
+  const turnAway = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    tenantId: string | null,
+  ): never => {
+    const inWork = tenantId === null ? work.calls : (work.tenants.get(tenantId) ?? 0);
+    const tenants = tenantId === null ? 1 : work.tenants.size;
+    const away = { tenantId, calls: callsOf(request), inWork, tenants };
+    const seconds = work.comeBack.seconds(work.elapsed(), away);
     void reply.header("retry-after", String(seconds));
     throw tooMuch(seconds);
   };
-  const mindShare = (reply: FastifyReply, tenantId: string): void => {
+  const mindShare = (request: FastifyRequest, reply: FastifyReply, tenantId: string): void => {
     // The even share of those who have calls here now; whoever has none may have one.
     const share = CALLS_MAX / Math.max(1, work.tenants.size);
-    if ((work.tenants.get(tenantId) ?? 0) >= share && flooded()) turnAway(reply);
+    if ((work.tenants.get(tenantId) ?? 0) >= share && flooded()) turnAway(request, reply, tenantId);
   };
 
   return {
     enter(request, reply, tenantId) {
-      if (tenantId !== null) mindShare(reply, tenantId);
-      else if (work.calls >= CALLS_LAST && flooded()) turnAway(reply);
+      if (tenantId !== null) mindShare(request, reply, tenantId);
+      else if (work.calls >= CALLS_LAST && flooded()) turnAway(request, reply, null);
       // Who is gone already has no end that could be heard.
       if (reply.raw.closed) return;
       const turn = new Calls(work, tenantId);
       turn.add(tenantId === null ? Math.min(1, callsOf(request)) : callsOf(request));
       request.turn = turn;
-      reply.raw.once("close", () => turn.end());
+      reply.raw.once("close", () => turn.leave());
     },
     recognize(request, reply, tenantId) {
-      mindShare(reply, tenantId);
+      mindShare(request, reply, tenantId);
       if (request.turn instanceof Calls) request.turn.become(tenantId, callsOf(request));
     },
     stop: () => vitals.stop(),
@@ -151,8 +164,13 @@ class Calls implements Turn {
     return () => this.add(1);
   }
 
-  end(): void {
-    this.#work.comeBack.answered(this.#calls);
+  end(status: number): void {
+    if (!TURNED_AWAY.has(status)) this.#work.comeBack.answered(this.#calls);
+    this.leave();
+  }
+
+  /** Its caller has the answer, or has gone. */
+  leave(): void {
     this.add(-this.#calls);
     this.#over = true;
   }

@@ -171,7 +171,7 @@ function headers(app: FastifyInstance, { draining }: AppOptions): void {
     done();
   });
   app.addHook("onSend", (request, reply, payload) => {
-    request.turn?.end();
+    request.turn?.end(reply.statusCode);
     // Of a server that ends no connection is kept, or the next call on it would be lost.
     if (draining()) void reply.header("connection", "close");
     return Promise.resolve(payload);

@@ -24,6 +24,7 @@ test("a must is missed on the worse side only, and met exactly", () => {
   expect(missesMust(figure(2.1, { must: 2, direction: "higher" }))).toBe(false);
   expect(missesMust(figure(1.9, { must: 2, direction: "higher" }))).toBe(true);
   expect(missesMust(figure(1_000))).toBe(false);
+  expect(missesMust(figure(Number.NaN, { must: 2 }))).toBe(true);
 });
 
 test("quantiles are values of the sample", () => {

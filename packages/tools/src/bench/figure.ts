@@ -41,9 +41,10 @@ export function summarize(runs: readonly (readonly Figure[])[]): Summary[] {
   });
 }
 
+/** What could not be measured (`NaN`) is missed too. */
 export function missesMust({ value, must, direction }: Figure): boolean {
   if (must === undefined) return false;
-  return direction === "lower" ? value > must : value < must;
+  return !(direction === "lower" ? value <= must : value >= must);
 }
 
 /** The value below which the share of the samples lies. */

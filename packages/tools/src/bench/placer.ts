@@ -75,7 +75,7 @@ function residentOf(size: PoolSize): Figure {
   const args = ["--expose-gc", file, JSON.stringify(size)];
   const printed = execFileSync(process.execPath, args, { encoding: "utf8" });
   const id = `${nameOf(size)}/resident`;
-  return { id, value: Number(printed), unit: "MiB", direction: "lower", must: 500 };
+  return { id, value: Number(printed), unit: "MB", direction: "lower", must: 500 };
 }
 
 function nameOf(size: PoolSize): string {

@@ -60,6 +60,7 @@ async function timed(caller: Caller, { input, method }: Asked, calls: number): P
 /** PostgreSQL plans a statement five times on each of a server's connections before it keeps the plan. */
 const WARMING = 100;
 
+/** @param took with the warming calls in front */
 function figuresOf(id: string, took: readonly number[], must: number): Figure[] {
   const [cold = Number.NaN] = took;
   const warm = took.slice(WARMING);
@@ -112,19 +113,15 @@ async function previews(
   const peak = await load({ lanes, seconds: plan.seconds });
   const [tenant] = tenants as [Tenant];
   const caller = new Caller(urlOf(system), tenant.token);
-  const input = { tenantId: tenant.tenantId, poolId, ...BOOKING };
+  const preview = (calls: number): Promise<number[]> => {
+    const input = { tenantId: tenant.tenantId, poolId, ...BOOKING, idempotencyKey: freshKey() };
+    return timed(caller, { method: "capacity.preview", input }, calls);
+  };
+  const took = await preview(WARMING);
   const booking = load({ lanes, seconds: plan.seconds, rate: peak.rate / 2 });
-  const took: number[] = [];
   let isOver = false;
   const over = booking.finally(() => (isOver = true));
-  while (!isOver) {
-    const [ms = Number.NaN] = await timed(
-      caller,
-      { method: "capacity.preview", input: { ...input, idempotencyKey: freshKey() } },
-      1,
-    );
-    took.push(ms);
-  }
+  while (!isOver) took.push(...(await preview(1)));
   await over;
   caller.close();
   return [
