@@ -1,5 +1,6 @@
 /** `berth serve`: one server until it is told to stop. */
 import type { Config } from "../config.ts";
+import { keepHeapSmall } from "../heap.ts";
 import { closeLog, createLog } from "../log.ts";
 import { type Running, serve } from "../serve.ts";
 import { EXIT } from "./exit.ts";
@@ -12,6 +13,7 @@ import type { Output } from "./output.ts";
 const STOP_MAX_MS = 28_000;
 
 export async function serveUntilStopped(config: Config, output: Output): Promise<void> {
+  keepHeapSmall();
   const log = createLog(config.logLevel);
   const running = await serve(config, { log, say: (line) => output.say(line) });
   output.say(`Berth listens on ${running.url}`);
