@@ -18,6 +18,8 @@ interface Failure {
   readonly state: PoolState;
   readonly config: PoolConfig | null;
   readonly revision: number;
+  /** When a notice given then would have been over; null of a spot request, which gives none. */
+  readonly noticeEnd: number | null;
 }
 
 /** Only ever saves time: what is not known is looked at in full. */
@@ -36,20 +38,22 @@ export function noteNoRoom(
   { booking, now }: { readonly booking: ResolvedBooking; readonly now: number },
 ): boolean {
   const { request } = booking;
-  if (!request.spot && roomComesAnyway(state, request, afterNotice(booking.config, request, now))) {
+  const later = request.spot ? null : afterNotice(booking.config, request, now);
+  if (later && roomComesAnyway(state, request, later)) {
     forgetNoRoom(waiter);
     countingOn(state).add(waiter);
     return false;
   }
   counting.get(state)?.delete(waiter);
-  stillNoRoom(state, waiter);
+  const { config, revision } = state;
+  failures.set(waiter, { state, config, revision, noticeEnd: later?.start ?? null });
   return true;
 }
 
 /** It was looked at as far as anything was given back, which comes to the same. */
-export function stillNoRoom(state: PoolState, waiter: Waiter): void {
-  const { config, revision } = state;
-  failures.set(waiter, { state, config, revision });
+export function stillNoRoom({ revision }: PoolState, waiter: Waiter): void {
+  const failure = failures.get(waiter);
+  if (failure) failures.set(waiter, { ...failure, revision });
 }
 
 /** Whether somebody in line is to be looked at again even when nothing was given back. */
@@ -81,14 +85,22 @@ export function mayHaveRoom(
 ): boolean {
   const failure = failures.get(waiter);
   if (!failure || failure.state !== state || failure.config !== state.config) return true;
+  const { request, config } = booking;
+  const later = request.spot ? null : afterNotice(config, request, now);
+  if (later && isOverdue(failure.noticeEnd, later.start, now)) return true;
   const touched = entriesOf(state, state.touchedSince(failure.revision));
   if (touched.length === 0) return false;
-  const { request, config } = booking;
   const plan = planOf(state, request);
   if (touched.some((entry) => causeOf(plan, entry, request) === null)) return true;
-  if (request.spot) return false;
-  const later = afterNotice(config, request, now);
-  return touched.some((entry) => takesOneAfterNotice(state, entry, later));
+  return later !== null && touched.some((entry) => takesOneAfterNotice(state, entry, later));
+}
+
+/**
+ * The end of a notice moves on with the clock, past ends of bookings that were in the way before it, and no node is
+ * touched by that. It is looked at in full again once a tenth of the notice has passed.
+ */
+function isOverdue(was: number | null, noticeEnd: number, now: number): boolean {
+  return was !== null && noticeEnd - was >= (noticeEnd - now) / 10;
 }
 
 function entriesOf(state: PoolState, ids: ReadonlySet<NodeId>): NodeEntry[] {

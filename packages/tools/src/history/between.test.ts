@@ -12,7 +12,7 @@ const quotasOf = (max: number): View["quotas"] => [
   { tenant_id: "a", resource: "gpu", max, used: 0, used_at: 0 },
 ];
 const view = (max: number): View =>
-  ({ at: 1, quotas: quotasOf(max), reservations: [] }) as unknown as View;
+  ({ at: 1, offers: [], quotas: quotasOf(max), reservations: [] }) as unknown as View;
 
 it("an offer that another one follows in the same batch was the quota in between", () => {
   const offer = (gpu: number) => event("pool.offered", { toTenantId: "a", quota: { gpu } });

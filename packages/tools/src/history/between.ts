@@ -1,7 +1,7 @@
 /** What the pool was in the middle of a batch, as far as the events of the batch tell. */
 import { factsOfEvent } from "./facts.ts";
 import type { Known } from "./replay.ts";
-import { type QuotaRow, type UnitRow, isLive } from "./rows.ts";
+import { type OfferRow, type QuotaRow, type UnitRow, isLive } from "./rows.ts";
 import type { EventRow } from "./types.ts";
 import type { View } from "./view.ts";
 
@@ -21,11 +21,14 @@ export function betweenEvents(after: View, before: View, did: Did): View[] {
   const rows = new Map(did.touched.map(({ row }) => [row.id, row]));
   const now = new Map(before.reservations.map((row) => [row.id, row]));
   const views: View[] = [after, before, { ...after, reservations: before.reservations }];
-  let { quotas } = before;
+  let { quotas, offers } = before;
   for (const { idx, type, reservationId, data } of did.events) {
     const row = reservationId === null ? undefined : rows.get(reservationId);
-    if (type === "pool.offered") quotas = offered(quotas, { idx, told: did.told });
-    else if (!row) continue;
+    if (type === "pool.offered" || type === "pool.unoffered") {
+      const data = offerOf(did.told, idx);
+      offers = withOffer(offers, { type, data });
+      if (type === "pool.offered") quotas = withQuota(quotas, data);
+    } else if (!row) continue;
     if (row) {
       const { state, start, end } = factsOfEvent(data);
       if (isLive({ state })) now.set(row.id, { ...row, state, start, end, ended_at: null });
@@ -37,18 +40,29 @@ export function betweenEvents(after: View, before: View, did: Did): View[] {
       { ...before, at: after.at, reservations },
     ];
     views.push(...sights);
-    if (quotas !== before.quotas) views.push(...sights.map((view) => ({ ...view, quotas })));
+    if (quotas !== before.quotas || offers !== before.offers)
+      views.push(...sights.map((view) => ({ ...view, quotas, offers })));
   }
   return views;
 }
 
-/** The rows after an offer: the tenant's are those that it names. */
-function offered(
-  quotas: readonly QuotaRow[],
-  { idx, told }: { readonly idx: number; readonly told: readonly EventRow[] },
-): readonly QuotaRow[] {
-  const data = told.find((event) => event.idx === idx && "toTenantId" in event.data)?.data;
-  if (data === undefined) return quotas;
+/** What the owner was told of an offer, or of its end. */
+function offerOf(told: readonly EventRow[], idx: number): EventRow["data"] {
+  return told.find((event) => event.idx === idx && "toTenantId" in event.data)?.data ?? {};
+}
+
+function withOffer(
+  offers: readonly OfferRow[],
+  { type, data }: Pick<EventRow, "type" | "data">,
+): readonly OfferRow[] {
+  const tenant_id = String(data["toTenantId"]);
+  const others = offers.filter((row) => row.tenant_id !== tenant_id);
+  if (type === "pool.unoffered") return others;
+  return [...others, { tenant_id, include_descendants: data["includeDescendants"] === true }];
+}
+
+/** The tenant's are those that the offer names. */
+function withQuota(quotas: readonly QuotaRow[], data: EventRow["data"]): readonly QuotaRow[] {
   const tenant_id = String(data["toTenantId"]);
   const named = Object.entries((data["quota"] ?? {}) as Record<string, number>);
   return [

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
+import { betweenEvents } from "./between.ts";
 import { checkQuotaExceeded } from "./refusals.ts";
 import type { ReservationRow } from "./rows.ts";
-import type { Operation } from "./types.ts";
+import type { EventRow, Operation } from "./types.ts";
 import type { View } from "./view.ts";
 
 const SECOND = 1_000;
@@ -87,4 +88,45 @@ it("an extension is paid by whoever pays for the booking, though the pool is off
     }) as unknown as View;
   expect(found(refused, unoffered([row, beside]))).toEqual([]);
   expect(found(refused, unoffered([row]))).toEqual(["COULD_HAVE_PAID"]);
+});
+
+it("what a refusal says was asked for is what the call asks for", () => {
+  const ask = (requested: number): Operation => ({
+    ...refusal(2 * SECOND, 0),
+    body: { details: { resource: "gpu", requested } },
+  });
+  const full = view(SECOND, booking(SECOND, 61 * SECOND));
+  expect(found(ask(1), full)).toEqual([]);
+  expect(found(ask(5), full)).toEqual(["COULD_HAVE_PAID"]);
+});
+
+it("of an offer that came and went in one batch the refusal may be right", () => {
+  const event = (idx: number, type: string): EventRow =>
+    ({
+      idx,
+      type,
+      reservationId: null,
+      data: { toTenantId: "a", quota: { gpu: 1 }, includeDescendants: false },
+    }) as unknown as EventRow;
+  const events = [event(0, "pool.offered"), event(1, "pool.unoffered")];
+  const none = {
+    ...view(SECOND, booking(SECOND, 61 * SECOND)),
+    pool: { tenant_id: "owner", policy: {} },
+    quotas: [],
+    reservations: [],
+  } as unknown as View;
+  const asked = {
+    ...refusal(2 * SECOND, 0),
+    input: { devices: [{ class: "gpu", count: 2 }], duration: SECOND },
+    body: { details: { resource: "gpu", requested: 2 } },
+  } as Operation;
+  const moments = betweenEvents(none, none, { events, told: events, touched: [] });
+  const faults: string[] = [];
+  checkQuotaExceeded(
+    asked,
+    () => moments,
+    (kind) => faults.push(kind),
+  );
+  expect(faults).toEqual([]);
+  expect(found(asked, none)).toEqual(["COULD_HAVE_PAID"]);
 });

@@ -90,6 +90,7 @@ export function checkQuotaExceeded(op: Operation, moments: () => View[], report:
     payersOf(op, view).some((payer) => {
       const max = quotaMax(view, payer, resource);
       const levels = usage(view, { payer, resource });
+      if ((amountOf(op, view, resource) ?? requested) !== requested) return false;
       return max !== null && windowsOf(op, view).some((w) => peak(levels, w) + requested > max);
     });
   if (!moments().some(over))
@@ -105,6 +106,19 @@ function windowsOf(op: Operation, view: View): Span[] {
     return asked(op, view).flatMap((then) => [then.request, afterNotice(view, then)]);
   const row = extended(op, view);
   return row ? [{ start: row.end, end: Number(op.input["end"]) }] : [];
+}
+
+/** What the call asks for of the resource; null of a lease, which depends on the nodes that it would have got. */
+function amountOf(op: Operation, view: View, resource: string): number | null {
+  if (op.method !== "reservations.create") {
+    const row = extended(op, view);
+    return row ? (chargeOf(view.units, row).get(resource) ?? 0) : null;
+  }
+  const { binding, gang, devices, resources } = requestOf(op, op.endedAt);
+  if (binding === "node") return null;
+  const units = devices.filter((line) => line.class === resource);
+  const scalar = (resources as Readonly<Record<string, number>>)[resource] ?? 0;
+  return units.reduce((sum, { count }) => sum + count, scalar) * (gang?.size ?? 1);
 }
 
 const extended = ({ input }: Operation, { reservations }: View): ReservationRow | undefined =>
