@@ -35,6 +35,8 @@ const whoami: CommandSpec = {
 const capacity: CommandSpec = {
   name: "capacity",
   says: "count what is free, booked and down, a line a pool",
+  about:
+    "A GPU that is booked now and again later counts as booked and as later, and is taken off what is free twice: free errs on the safe side. `berth preview` says what fits.",
   flags: [
     { flags: "--pool <id|label>", says: "only this pool" },
     { flags: "--all", says: "every resource, not GPUs alone" },
