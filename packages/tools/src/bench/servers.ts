@@ -9,6 +9,8 @@ import { Caller } from "./caller.ts";
 import type { Lane } from "./pairs.ts";
 
 const MAIN = path.resolve(import.meta.dirname, "../../../../apps/server/src/main.ts");
+/** As the operations page starts a server. */
+const NODE_FLAGS = ["--max-semi-space-size=16"];
 const START_MS = 240_000;
 const PLATFORM = "platform";
 const DATABASE = "berth";
@@ -100,7 +102,7 @@ async function startServer(
   port: number,
   secrets: Readonly<Record<string, string>>,
 ): Promise<{ process: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [MAIN, "serve"], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, "serve"], {
     stdio: ["ignore", "inherit", "inherit"],
     env: {
       ...process.env,
