@@ -100,7 +100,7 @@ export function mayHaveRoom(
  * touched by that. It is looked at in full again once a tenth of the notice has passed.
  */
 function isOverdue(was: number | null, noticeEnd: number, now: number): boolean {
-  return was !== null && noticeEnd - was >= (noticeEnd - now) / 10;
+  return was !== null && noticeEnd > was && noticeEnd - was >= (noticeEnd - now) / 10;
 }
 
 function entriesOf(state: PoolState, ids: ReadonlySet<NodeId>): NodeEntry[] {
