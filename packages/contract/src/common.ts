@@ -159,18 +159,15 @@ export function map<K extends z.ZodString, V extends z.ZodType>(
     .meta({ maxProperties: max });
 }
 
-/** An instant. What people send first is text, a `Date` or seconds. */
+const MILLISECONDS = "whole milliseconds since 1970, as Date.now() gives them";
+
+/** An instant. What people send first is text, a `Date`, or finer parts of a second. */
 export const time: z.ZodInt = z
   .int({
-    error: ({ input }) =>
-      input === undefined
-        ? undefined
-        : "must be an integer: whole milliseconds since 1970, as Date.now() gives them",
+    error: ({ input }) => (input === undefined ? undefined : `must be an integer: ${MILLISECONDS}`),
   })
   .min(0)
-  .max(LIMITS.timeMax, {
-    error: `must be at most ${LIMITS.timeMax}: whole milliseconds since 1970, as Date.now() gives them`,
-  });
+  .max(LIMITS.timeMax, { error: `must be at most ${LIMITS.timeMax}: ${MILLISECONDS}` });
 
 export const tenantId: z.ZodString = token(
   PATTERNS.tenantId,

@@ -25,9 +25,9 @@ export function betweenEvents(after: View, before: View, did: Did): View[] {
   for (const { idx, type, reservationId, data } of did.events) {
     const row = reservationId === null ? undefined : rows.get(reservationId);
     if (type === "pool.offered" || type === "pool.unoffered") {
-      const data = offerOf(did.told, idx);
-      offers = withOffer(offers, { type, data });
-      if (type === "pool.offered") quotas = withQuota(quotas, data);
+      const offer = offerOf(did.told, idx);
+      offers = withOffer(offers, { type, data: offer });
+      quotas = type === "pool.offered" ? withQuota(quotas, offer) : quotas;
     } else if (!row) continue;
     if (row) {
       const { state, start, end } = factsOfEvent(data);
